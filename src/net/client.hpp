@@ -2,8 +2,8 @@
 //
 // Plain http only; tts-bench talks to AWS through src/aws instead. Callbacks run on a loop thread, in order:
 // on_headers once, on_data any number of times, on_end exactly once. Thread safety: any thread.
-// Errors in on_end: kUnavailable (cannot connect), kTimeout, kIo (connection broke; a chunked or sized body that ends early is
-// an error, never a short success), kCancelled.
+// Errors in on_end: kUnavailable (cannot connect), kTimeout, kIo (connection broke; a chunked or sized body
+// that ends early is an error, never a short success), kCancelled.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,8 @@ struct ClientRequest {
   Headers headers;
   std::string body;
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds{2};
-  std::chrono::nanoseconds answer_timeout = std::chrono::seconds{60};  // to the first header, and between reads
+  std::chrono::nanoseconds answer_timeout =
+      std::chrono::seconds{60};  // to the first header, and between reads
 };
 
 struct ClientEvents {
@@ -41,7 +42,7 @@ class Call {
  public:
   virtual ~Call() = default;
   virtual void cancel() = 0;
-  virtual void pause() = 0;   // stop reading after what is being delivered; back pressure for a proxy
+  virtual void pause() = 0;  // stop reading after what is being delivered; back pressure for a proxy
   virtual void resume() = 0;
 };
 
@@ -54,8 +55,9 @@ class Client {
   base::Result<Response> fetch(ClientRequest request);
   void forget(std::uint16_t port);  // drop kept connections to that port (the instance is gone)
 
+  struct Impl;  // of client.cpp
+
  private:
-  struct Impl;
   std::shared_ptr<Impl> impl_;
 };
 

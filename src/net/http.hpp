@@ -26,13 +26,13 @@ class Headers {
 };
 
 struct Request {
-  std::string method;   // upper case
-  std::string target;   // as sent, undecoded
-  std::string path;     // target up to '?', undecoded
-  std::string query;    // after '?', undecoded
+  std::string method;  // upper case
+  std::string target;  // as sent, undecoded
+  std::string path;    // target up to '?', undecoded
+  std::string query;   // after '?', undecoded
   Headers headers;
   std::string body;
-  std::string id;       // x-request-id of the client if it is sane, else one of ours
+  std::string id;  // x-request-id of the client if it is sane, else one of ours
 };
 
 struct Response {

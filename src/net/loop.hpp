@@ -1,7 +1,7 @@
 // Loop: the event loop(s) that servers, clients and timers of one program run on.
 //
-// Thread safety: all members may be called from any thread. Callbacks run on a loop thread and must not block.
-// stop() ends the threads and drops what is still queued; the destructor calls it.
+// Thread safety: all members may be called from any thread. Callbacks run on a loop thread and must not
+// block. stop() ends the threads and drops what is still queued; the destructor calls it.
 #pragma once
 
 #include <chrono>

@@ -3,9 +3,9 @@
 // It knows no routes: one handler gets every request. Units: bytes, chrono durations.
 // Thread safety: Exchange and Server may be used from any thread. The handler runs on a loop thread and must
 // not block; it may keep the Exchange and answer later. An Exchange dropped without an answer sends 500.
-// Errors: kIo from start() when the address cannot be bound (names it). After start nothing stops the accept loop.
-// Wire rules: RFC 9112. A streamed answer is chunked; abort() closes without the final chunk, so that the client
-// sees a broken transfer and never a short success.
+// Errors: kIo from start() when the address cannot be bound (names it). After start nothing stops the accept
+// loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes without the final chunk, so that
+// the client sees a broken transfer and never a short success.
 #pragma once
 
 #include <chrono>
@@ -24,14 +24,15 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const Request& request() const = 0;
-  virtual void respond(Response response) = 0;            // the whole answer; adds Content-Length and x-request-id
-  virtual void begin(int status, Headers headers) = 0;    // starts a chunked answer
-  virtual void write(std::string chunk) = 0;              // queued; order is kept
-  virtual void finish() = 0;                              // clean end
-  virtual void abort() = 0;                               // broken end
-  virtual bool gone() const = 0;                          // the client closed or the socket failed
-  virtual std::size_t buffered_bytes() const = 0;         // queued by write() and not yet taken by the socket
-  // Runs once, on a loop thread, when the client goes away before the answer is complete (at once if already).
+  virtual void respond(Response response) = 0;  // the whole answer; adds Content-Length and x-request-id
+  virtual void begin(int status, Headers headers) = 0;  // starts a chunked answer
+  virtual void write(std::string chunk) = 0;            // queued; order is kept
+  virtual void finish() = 0;                            // clean end
+  virtual void abort() = 0;                             // broken end
+  virtual bool gone() const = 0;                        // the client closed or the socket failed
+  virtual std::size_t buffered_bytes() const = 0;       // queued by write() and not yet taken by the socket
+  // Runs once, on a loop thread, when the client goes away before the answer is complete (at once if
+  // already).
   virtual void on_gone(std::function<void()> callback) = 0;
   // Runs once when buffered_bytes() <= limit or the client is gone (at once if already).
   virtual void on_drained(std::size_t limit, std::function<void()> callback) = 0;
@@ -57,7 +58,7 @@ class Server {
   static base::Result<std::unique_ptr<Server>> start(Loop& loop, ServerOptions options, Handler handler);
   virtual ~Server() = default;  // stops accepting and closes every connection
   virtual std::uint16_t port() const = 0;
-  virtual void stop_accepting() = 0;        // closes the listener and idle connections; running requests go on
+  virtual void stop_accepting() = 0;  // closes the listener and idle connections; running requests go on
   virtual std::size_t active_requests() const = 0;
 };
 

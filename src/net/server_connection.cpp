@@ -1,0 +1,451 @@
+// Reads requests from one connection, hands them to the handler and writes the answers.
+//
+// The connection's coroutine owns the socket and runs on its strand; an Exchange only queues output and wakes
+// the coroutine. While a request runs the socket is watched for the client's end, so that work can be
+// dropped.
+#include "net/server_connection.hpp"
+
+#include <deque>
+#include <random>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http.hpp>
+#include <sys/socket.h>
+
+namespace headroom::net {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+constexpr std::size_t kLingerBytes =
+    4U << 20U;  // read and dropped after a refusal, so that it reaches the client
+
+std::string new_request_id() {
+  thread_local std::mt19937_64 random{std::random_device{}()};
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string id(16, '0');
+  for (std::uint64_t bits = random(); char& c : id) {
+    c = kHex[bits & 15U];
+    bits >>= 4U;
+  }
+  return id;
+}
+
+bool sane_request_id(std::string_view id) {
+  return !id.empty() && id.size() <= 64 &&
+         id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+             std::string_view::npos;
+}
+
+template <class Message>
+Request to_request(Message& message) {
+  Request request;
+  request.method = std::string(message.method_string());
+  request.target = std::string(message.target());
+  const auto mark = request.target.find('?');
+  request.path = request.target.substr(0, mark);
+  if (mark != std::string::npos) request.query = request.target.substr(mark + 1);
+  for (const auto& field : message) {
+    request.headers.add(std::string(field.name_string()), std::string(field.value()));
+  }
+  const auto given = request.headers.get("x-request-id");
+  request.id = sane_request_id(given) ? std::string(given) : new_request_id();
+  return request;
+}
+
+}  // namespace
+
+// Output of one exchange, filled from any thread and emptied by the connection's coroutine.
+struct Outbox {
+  std::mutex mutex;
+  std::optional<Response> whole;
+  std::optional<std::pair<int, Headers>> head;
+  std::deque<std::string> chunks;
+  std::size_t buffered = 0;
+  bool answered = false;  // respond() or begin() was called
+  bool finished = false;
+  bool aborted = false;
+  bool gone = false;
+  std::function<void()> on_gone;
+  std::vector<std::pair<std::size_t, std::function<void()>>> on_drained;
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket socket)
+      : state_(std::move(state)), stream_(std::move(socket)), wake_(stream_.get_executor()) {
+    wake_.expires_at(asio::steady_timer::time_point::max());
+  }
+
+  asio::awaitable<void> run();
+  void wake() {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->wake_.cancel(); });
+  }
+  void close(bool idle_only) {
+    asio::post(stream_.get_executor(), [self = shared_from_this(), idle_only] {
+      if (!idle_only || !self->busy_) self->stream_.close();
+      self->wake_.cancel();
+    });
+  }
+
+ private:
+  asio::awaitable<bool> read_request(std::optional<Request>& out, bool& keep_alive);
+  asio::awaitable<bool> answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
+                               bool keep_alive);
+  asio::awaitable<bool> write_whole(Response response, const Request& request, bool keep_alive);
+  asio::awaitable<bool> write_head(int status, const Headers& headers, const Request& request,
+                                   bool keep_alive);
+  asio::awaitable<bool> write_chunk(const std::string& chunk);
+  asio::awaitable<void> refuse_early(int status, const Request& seen);
+  void watch(std::shared_ptr<Outbox> outbox);
+  static void mark_gone(const std::shared_ptr<Outbox>& outbox);
+
+  std::shared_ptr<ServerState> state_;
+  beast::tcp_stream stream_;
+  asio::steady_timer wake_;
+  beast::flat_buffer buffer_;
+  bool busy_ = false;
+  bool watching_ = false;
+};
+
+namespace {
+
+class ExchangeHandle final : public Exchange {
+ public:
+  ExchangeHandle(std::shared_ptr<Connection> connection, std::shared_ptr<Outbox> outbox,
+                 std::shared_ptr<const Request> request)
+      : connection_(std::move(connection)), outbox_(std::move(outbox)), request_(std::move(request)) {}
+  ~ExchangeHandle() override {
+    bool answered = false;
+    bool ended = false;
+    {
+      std::lock_guard lock(outbox_->mutex);
+      answered = outbox_->answered;
+      ended = outbox_->finished || outbox_->aborted;
+    }
+    if (!answered)
+      respond(Response{500,
+                       {{"content-type", "application/json"}},
+                       R"({"error":{"code":"internal","message":"the request was dropped"}})"});
+    else if (!ended)
+      abort();
+  }
+  const Request& request() const override { return *request_; }
+  void respond(Response response) override {
+    update([&](Outbox& box) {
+      if (box.answered) return;
+      box.answered = box.finished = true;
+      box.whole = std::move(response);
+    });
+  }
+  void begin(int status, Headers headers) override {
+    update([&](Outbox& box) {
+      if (box.answered) return;
+      box.answered = true;
+      box.head.emplace(status, std::move(headers));
+    });
+  }
+  void write(std::string chunk) override {
+    if (chunk.empty()) return;  // an empty chunk would end the body
+    update([&](Outbox& box) {
+      if (box.gone || box.finished || box.aborted) return;
+      box.buffered += chunk.size();
+      box.chunks.push_back(std::move(chunk));
+    });
+  }
+  void finish() override {
+    update([](Outbox& box) { box.finished = true; });
+  }
+  void abort() override {
+    update([](Outbox& box) { box.aborted = true; });
+  }
+  bool gone() const override {
+    std::lock_guard lock(outbox_->mutex);
+    return outbox_->gone;
+  }
+  std::size_t buffered_bytes() const override {
+    std::lock_guard lock(outbox_->mutex);
+    return outbox_->buffered;
+  }
+  void on_gone(std::function<void()> callback) override {
+    {
+      std::lock_guard lock(outbox_->mutex);
+      if (!outbox_->gone) {
+        outbox_->on_gone = std::move(callback);
+        return;
+      }
+    }
+    callback();
+  }
+  void on_drained(std::size_t limit, std::function<void()> callback) override {
+    {
+      std::lock_guard lock(outbox_->mutex);
+      if (!outbox_->gone && outbox_->buffered > limit) {
+        outbox_->on_drained.emplace_back(limit, std::move(callback));
+        return;
+      }
+    }
+    callback();
+  }
+
+ private:
+  template <class F>
+  void update(F&& change) {
+    {
+      std::lock_guard lock(outbox_->mutex);
+      change(*outbox_);
+    }
+    connection_->wake();
+  }
+  std::shared_ptr<Connection> connection_;
+  std::shared_ptr<Outbox> outbox_;
+  std::shared_ptr<const Request> request_;
+};
+
+// Callbacks whose limit is reached (all of them once the client is gone).
+std::vector<std::function<void()>> take_drained(Outbox& box) {
+  std::vector<std::function<void()>> ready;
+  std::erase_if(box.on_drained, [&](auto& row) {
+    if (!box.gone && box.buffered > row.first) return false;
+    ready.push_back(std::move(row.second));
+    return true;
+  });
+  return ready;
+}
+
+}  // namespace
+
+void Connection::mark_gone(const std::shared_ptr<Outbox>& outbox) {
+  std::function<void()> callback;
+  std::vector<std::function<void()>> drained;
+  {
+    std::lock_guard lock(outbox->mutex);
+    if (outbox->gone) return;
+    outbox->gone = true;
+    outbox->chunks.clear();
+    outbox->buffered = 0;
+    callback = std::move(outbox->on_gone);
+    drained = take_drained(*outbox);
+  }
+  if (callback) callback();
+  for (auto& ready : drained) ready();
+}
+
+// Peeks at the socket when it becomes readable: end of file means that the client is gone, bytes that it has
+// sent its next request early, which is none of our business yet.
+void Connection::watch(std::shared_ptr<Outbox> outbox) {
+  watching_ = true;
+  stream_.socket().async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this(), outbox](
+                                                                    const boost::system::error_code& error) {
+    self->watching_ = false;
+    if (error) return;
+    char byte = 0;
+    const auto got = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
+    mark_gone(outbox);
+    self->wake_.cancel();
+  });
+}
+
+asio::awaitable<void> Connection::refuse_early(int status, const Request& seen) {
+  Response response{status, {}, {}};
+  if (state_->options.early_answer) response = state_->options.early_answer(status, seen);
+  co_await write_whole(std::move(response), seen, false);
+  boost::system::error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(std::chrono::seconds(2));
+  std::vector<char> sink(64U << 10U);
+  for (std::size_t read = 0; read < kLingerBytes;) {
+    auto [error, got] = co_await stream_.async_read_some(asio::buffer(sink), kNoThrow);
+    if (error) break;
+    read += got;
+  }
+}
+
+asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool& keep_alive) {
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(static_cast<std::uint32_t>(state_->options.max_header_bytes));
+  parser.body_limit(state_->options.max_body_bytes);
+  if (buffer_.size() == 0) {
+    stream_.expires_after(state_->options.idle_timeout);
+    auto [error, got] = co_await stream_.async_read_some(buffer_.prepare(4096), kNoThrow);
+    if (error) co_return false;
+    buffer_.commit(got);
+  }
+  busy_ = true;
+  stream_.expires_after(state_->options.request_timeout);
+  auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kNoThrow);
+  boost::system::error_code error = header_error;
+  if (!error && iequals(parser.get()[http::field::expect], "100-continue")) {
+    const std::string go = "HTTP/1.1 100 Continue\r\n\r\n";
+    co_await asio::async_write(stream_, asio::buffer(go), kNoThrow);
+  }
+  if (!error) {
+    auto [body_error, body_bytes] = co_await http::async_read(stream_, buffer_, parser, kNoThrow);
+    error = body_error;
+  }
+  if (error) {
+    const Request seen = to_request(parser.get());
+    if (error == http::error::body_limit)
+      co_await refuse_early(413, seen);
+    else if (error == http::error::header_limit)
+      co_await refuse_early(431, seen);
+    else if (error == beast::error::timeout)
+      co_await refuse_early(408, seen);
+    else if (error.category() == http::make_error_code(http::error::bad_method).category() &&
+             error != http::error::end_of_stream && error != http::error::partial_message)
+      co_await refuse_early(400, seen);
+    co_return false;
+  }
+  keep_alive = parser.get().keep_alive();
+  out.emplace(to_request(parser.get()));
+  out->body = std::move(parser.get().body());
+  co_return true;
+}
+
+asio::awaitable<bool> Connection::write_whole(Response response, const Request& request, bool keep_alive) {
+  http::response<http::string_body> message{static_cast<http::status>(response.status), 11};
+  message.set(http::field::server, state_->options.server_name);
+  for (const auto& [name, value] : response.headers.rows()) message.insert(name, value);
+  message.set("x-request-id", request.id);
+  message.keep_alive(keep_alive);
+  const std::size_t size = response.body.size();
+  if (request.method != "HEAD") message.body() = std::move(response.body);
+  message.content_length(size);
+  stream_.expires_after(state_->options.write_timeout);
+  auto [error, sent] = co_await http::async_write(stream_, message, kNoThrow);
+  co_return !error;
+}
+
+asio::awaitable<bool> Connection::write_head(int status, const Headers& headers, const Request& request,
+                                             bool keep_alive) {
+  http::response<http::empty_body> message{static_cast<http::status>(status), 11};
+  message.set(http::field::server, state_->options.server_name);
+  for (const auto& [name, value] : headers.rows()) message.insert(name, value);
+  message.set("x-request-id", request.id);
+  message.keep_alive(keep_alive);
+  message.chunked(true);
+  http::response_serializer<http::empty_body> serializer{message};
+  stream_.expires_after(state_->options.write_timeout);
+  auto [error, sent] = co_await http::async_write_header(stream_, serializer, kNoThrow);
+  co_return !error;
+}
+
+asio::awaitable<bool> Connection::write_chunk(const std::string& chunk) {
+  stream_.expires_after(state_->options.write_timeout);
+  auto [error, sent] = co_await asio::async_write(stream_, http::make_chunk(asio::buffer(chunk)), kNoThrow);
+  co_return !error;
+}
+
+asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
+                                         bool keep_alive) {
+  for (;;) {
+    std::optional<Response> whole;
+    std::optional<std::pair<int, Headers>> head;
+    std::string chunk;
+    bool finished = false;
+    bool aborted = false;
+    bool gone = false;
+    {
+      std::lock_guard lock(outbox->mutex);
+      gone = outbox->gone;
+      whole.swap(outbox->whole);
+      head.swap(outbox->head);
+      if (!whole && !head) {
+        if (!outbox->chunks.empty()) {
+          chunk = std::move(outbox->chunks.front());
+          outbox->chunks.pop_front();
+        } else {
+          finished = outbox->finished;
+          aborted = outbox->aborted;
+        }
+      }
+    }
+    if (gone || aborted) co_return false;
+    if (whole) co_return co_await write_whole(std::move(*whole), request, keep_alive);
+    bool sent = true;
+    if (head) {
+      sent = co_await write_head(head->first, head->second, request, keep_alive);
+    } else if (!chunk.empty()) {
+      sent = co_await write_chunk(chunk);
+      std::vector<std::function<void()>> drained;
+      {
+        std::lock_guard lock(outbox->mutex);
+        outbox->buffered -= std::min(outbox->buffered, chunk.size());
+        drained = take_drained(*outbox);
+      }
+      for (auto& ready : drained) ready();
+    } else if (finished) {
+      auto [error, bytes] = co_await asio::async_write(stream_, http::make_chunk_last(), kNoThrow);
+      co_return !error;
+    } else {
+      if (!stream_.socket().is_open()) {
+        sent = false;
+      } else {
+        stream_.expires_never();
+        wake_.expires_at(asio::steady_timer::time_point::max());
+        bool empty = false;
+        {
+          std::lock_guard lock(outbox->mutex);
+          empty = !outbox->whole && !outbox->head && outbox->chunks.empty() && !outbox->finished &&
+                  !outbox->aborted && !outbox->gone;
+        }
+        if (empty) co_await wake_.async_wait(kNoThrow);
+      }
+    }
+    if (!sent) {
+      mark_gone(outbox);
+      co_return false;
+    }
+  }
+}
+
+asio::awaitable<void> Connection::run() {
+  stream_.socket().set_option(asio::ip::tcp::no_delay(true));
+  while (!state_->closing) {
+    busy_ = false;
+    if (!state_->accepting && buffer_.size() == 0) break;
+    std::optional<Request> request;
+    bool keep_alive = false;
+    if (!co_await read_request(request, keep_alive)) break;
+    auto shared = std::make_shared<const Request>(std::move(*request));
+    auto outbox = std::make_shared<Outbox>();
+    ++state_->active;
+    state_->handler(std::make_shared<ExchangeHandle>(shared_from_this(), outbox, shared));
+    watch(outbox);
+    keep_alive = keep_alive && state_->accepting;
+    const bool clean = co_await answer(outbox, *shared, keep_alive);
+    --state_->active;
+    if (!clean || !keep_alive) break;
+    if (watching_) stream_.socket().cancel();
+  }
+  boost::system::error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+  stream_.close();
+  std::lock_guard lock(state_->mutex);
+  state_->connections.erase(shared_from_this());
+}
+
+void serve_connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket socket) {
+  auto executor = socket.get_executor();
+  auto connection = std::make_shared<Connection>(state, std::move(socket));
+  {
+    std::lock_guard lock(state->mutex);
+    state->connections.insert(connection);
+  }
+  asio::co_spawn(
+      executor, [connection]() { return connection->run(); }, [connection](const std::exception_ptr&) {});
+}
+
+void close_connection(const std::shared_ptr<Connection>& connection, bool idle_only) {
+  connection->close(idle_only);
+}
+
+}  // namespace headroom::net

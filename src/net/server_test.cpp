@@ -1,0 +1,150 @@
+// Server and client against each other on the loopback interface.
+#include "net/server.hpp"
+
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "net/client.hpp"
+
+namespace headroom::net {
+namespace {
+
+ServerOptions small_server() {
+  ServerOptions options;
+  options.max_body_bytes = 1000;
+  options.early_answer = [](int status, const Request&) { return Response{status, {}, "early"}; };
+  return options;
+}
+
+ClientRequest to(const Server& server, std::string target, std::string body = {}) {
+  ClientRequest request;
+  request.port = server.port();
+  request.method = body.empty() ? "GET" : "POST";
+  request.target = std::move(target);
+  request.body = std::move(body);
+  request.answer_timeout = std::chrono::seconds(10);
+  return request;
+}
+
+}  // namespace
+
+TEST(Server, AnswersWholeAndKeepsTheConnection) {
+  Loop loop(2);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({200, {{"x-echo", exchange->request().path}}, exchange->request().body});
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  for (int i = 0; i < 5; ++i) {
+    auto answer = client.fetch(to(**server, "/a?b=1", "hello"));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->body, "hello");
+    EXPECT_EQ(answer->headers.get("x-echo"), "/a");
+    EXPECT_FALSE(answer->headers.get("x-request-id").empty());
+  }
+}
+
+TEST(Server, StreamsChunksAndTellsCleanEndFromBrokenEnd) {
+  Loop loop(2);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    std::thread([exchange] {
+      exchange->begin(200, {});
+      for (int i = 0; i < 100; ++i) exchange->write(std::string(1000, 'x'));
+      if (exchange->request().path == "/clean")
+        exchange->finish();
+      else
+        exchange->abort();
+    }).detach();
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  auto clean = client.fetch(to(**server, "/clean"));
+  ASSERT_TRUE(clean) << clean.error().message;
+  EXPECT_EQ(clean->body.size(), 100'000U);
+  auto broken = client.fetch(to(**server, "/broken"));
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, base::ErrorCode::kIo);
+}
+
+TEST(Server, RefusesALargeBodyBeforeReadingIt) {
+  Loop loop(1);
+  auto server =
+      Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) { exchange->respond({}); });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  auto answer = client.fetch(to(**server, "/", std::string(100'000, 'x')));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 413);
+  EXPECT_EQ(answer->body, "early");
+}
+
+TEST(Server, TellsTheHandlerThatTheClientIsGone) {
+  Loop loop(2);
+  std::promise<void> gone;
+  std::promise<void> arrived;
+  std::shared_ptr<Exchange> kept;
+  auto server = Server::start(loop, small_server(), [&](std::shared_ptr<Exchange> exchange) {
+    kept = exchange;
+    exchange->on_gone([&] { gone.set_value(); });
+    arrived.set_value();
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  auto call = client.start(to(**server, "/"), {});
+  arrived.get_future().wait();
+  call->cancel();
+  auto future = gone.get_future();
+  EXPECT_EQ(future.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  EXPECT_TRUE(kept->gone());
+  kept.reset();
+}
+
+TEST(Server, AnswersForAHandlerThatDropsTheRequest) {
+  Loop loop(1);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange>) {});
+  ASSERT_TRUE(server);
+  Client client(loop);
+  auto answer = client.fetch(to(**server, "/"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 500);
+}
+
+TEST(Server, NamesThePortThatIsInUse) {
+  Loop loop(1);
+  auto first = Server::start(loop, small_server(), [](std::shared_ptr<Exchange>) {});
+  ASSERT_TRUE(first);
+  ServerOptions options = small_server();
+  options.port = (*first)->port();
+  auto second = Server::start(loop, options, [](std::shared_ptr<Exchange>) {});
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find(std::to_string(options.port)), std::string::npos);
+}
+
+TEST(Server, AcceptsNothingMoreAfterStopAccepting) {
+  Loop loop(1);
+  auto server =
+      Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) { exchange->respond({}); });
+  ASSERT_TRUE(server);
+  (*server)->stop_accepting();
+  std::promise<void> ran;
+  loop.post([&] { ran.set_value(); });
+  ran.get_future().wait();
+  Client client(loop);
+  auto answer = client.fetch(to(**server, "/"));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, base::ErrorCode::kUnavailable);
+}
+
+TEST(Client, SaysSoWhenNobodyListens) {
+  Loop loop(1);
+  Client client(loop);
+  ClientRequest request;
+  request.port = 1;
+  auto answer = client.fetch(request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, base::ErrorCode::kUnavailable);
+}
+
+}  // namespace headroom::net
