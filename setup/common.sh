@@ -10,6 +10,8 @@ mkdir -p "$HEADROOM_CACHE" "$HEADROOM_DOWNLOADS" "$HEADROOM_CACHE/log"
 
 # Debian's interpreter on purpose: the pinned wheels are built for its Python 3.11.
 PYTHON=/usr/bin/python3
+# pip's own cache too belongs to what ./dev setup brings, so that removing one folder removes everything.
+export PIP_CACHE_DIR="$HEADROOM_CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
 
 die() {
     printf 'setup: %s\n' "$*" >&2

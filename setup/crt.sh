@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # Builds the AWS Common Runtime C libraries once, from the source inside the awscrt sdist, against the system's OpenSSL.
-# Leaves out aws-lc (not needed with OpenSSL), mqtt and s3. Installs into the cache, where find_package sees it.
+# With --check: only says (exit status) whether that was done. Leaves out aws-lc (not needed with OpenSSL), mqtt and s3. Installs into the cache, where find_package sees it.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.38.1
 SHA=0dcebfaa70cf079133cd2352119e3d05e9b8ca1d1621736cfb54c03f3d5fef0f
 KEY="awscrt $VERSION $SHA release openssl static"
 
-complete "$HEADROOM_CRT" "$KEY" && exit 0
+if complete "$HEADROOM_CRT" "$KEY"; then
+    exit 0
+elif [[ "${1:-}" == --check ]]; then
+    exit 1
+fi
 fetch_pypi awscrt "$VERSION" "awscrt-$VERSION.tar.gz" "$SHA" --no-binary :all:
 
 work="$HEADROOM_CACHE/.build-crt"

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Brings everything Headroom needs onto a plain Debian 12, once: packages, libraries, Python environments, the model.
+# Every step is skipped when it was finished before, so a second run takes seconds and no network, and a killed run goes
+# on where it stopped. Everything but Debian's packages lies under ${XDG_CACHE_HOME:-~/.cache}/headroom.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$SETUP_DIR/steps.sh"
+
+usage() {
+    cat <<TEXT
+usage: setup.sh [--without-tests]
+  --without-tests   leaves out the Python packages that only the tests need
+TEXT
+}
+
+WITH_TESTS=1
+for argument in "$@"; do
+    case "$argument" in
+        --without-tests) WITH_TESTS=0 ;;
+        -h | --help) usage; exit 0 ;;
+        *) usage >&2; exit 2 ;;
+    esac
+done
+
+# Two clones share the cache; the second waits for the first.
+exec 9> "$HEADROOM_CACHE/.setup.lock"
+if ! flock -n 9; then
+    echo "setup: another ./dev setup is running, waiting for it"
+    flock 9
+fi
+
+STEPS=(
+    "apt|Debian packages"
+    "crt|AWS Common Runtime 0.38.1"
+    "build_env|Python environment for the model"
+    "openvino|OpenVINO 2026.4.1 for C++"
+    "node|Node.js 20 or later"
+    "downloads|model, voices and lexicons"
+    "model|model directory kokoro-82m"
+)
+((WITH_TESTS)) && STEPS+=("test_env|Python environment for the tests")
+
+begin=$SECONDS
+number=0
+for step in "${STEPS[@]}"; do
+    number=$((number + 1))
+    printf '[%d/%d] %s ... ' "$number" "${#STEPS[@]}" "${step#*|}"
+    name="${step%%|*}"
+    if "have_$name"; then
+        echo "already there"
+        continue
+    fi
+    started=$SECONDS
+    "make_$name"
+    "have_$name" || die "step '${step#*|}' ended but left something out; run ./dev setup again and see $HEADROOM_CACHE/log"
+    echo "done ($((SECONDS - started)) s)"
+done
+echo "Headroom is set up in $HEADROOM_CACHE ($((SECONDS - begin)) s)"
