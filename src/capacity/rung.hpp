@@ -1,0 +1,80 @@
+// Rung: one closed-loop hold at N outstanding, what it measured and what it proves.
+//
+// Pure values and judging; the load driver fills them. Times in ms, rates per second. Unknown is nullopt,
+// never 0 or -1. Latency is time to first audio byte (TTFAB) of successful requests only. Immutable after
+// construction, shared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::capacity {
+
+// Every started request ends as exactly one of the others.
+struct Counts {
+  std::uint64_t started = 0, ok = 0, rejected = 0, failed = 0, timed_out = 0, aborted = 0;
+  std::uint64_t ended() const { return ok + rejected + failed + timed_out + aborted; }
+  bool balanced() const { return started == ended(); }
+  Counts& operator+=(const Counts& other);
+  bool operator==(const Counts&) const = default;
+};
+
+enum class RungVerdict {
+  kPass,             // p95 meets the SLO
+  kFail,             // p95 misses it, or nothing succeeded
+  kUndecided,        // p95 too near the SLO for the noise (certified search)
+  kUnstable,         // TTFAB or in flight still moves
+  kSaturated,        // more than 1 % of the requests were refused: the queue limit, not the SLO, was met
+  kClientBound,      // the driver was the bottleneck
+  kCapacityChanged,  // the number of instances changed during the hold
+  kDegraded,         // the repeat of rung 1 differs by more than 25 %
+};
+std::string_view verdict_name(RungVerdict verdict);  // "pass", "client_bound", ...
+std::optional<RungVerdict> parse_rung_verdict(std::string_view name);
+// Whether the rung says anything about the SLO: pass and fail.
+bool judges(RungVerdict verdict);
+
+struct Rung {
+  int n = 0;
+  std::optional<RungVerdict> verdict;
+  std::string reason;  // one sentence, for people
+  std::optional<double> held_mean;
+  std::optional<double> mean_ms, p50_ms, p95_ms, p99_ms;
+  std::optional<double> rps;
+  std::optional<double> metric;        // ConcurrentRequestsPerModel, 10 s Maximum, joined to this rung
+  std::optional<double> metric_ratio;  // metric / held
+  std::optional<Counts> counts;
+  std::optional<double> hold_s;           // how long N was held
+  std::optional<double> judged_s;         // the part that was judged
+  std::optional<std::string> started_at;  // ISO 8601
+  bool repeat = false;                    // the repeat of rung 1 or a sustain; not part of the curve
+};
+
+struct RungEvidence {
+  Counts counts;
+  std::span<const double> ttfab_ms;   // successes of the judged part, in time order
+  std::span<const double> in_flight;  // the driver's samples of the judged part, in time order
+  double slo_ms = 3000;
+  bool client_bound = false;
+  std::string client_bound_why;
+  bool capacity_changed = false;
+};
+
+struct Judgement {
+  RungVerdict verdict = RungVerdict::kUndecided;
+  std::string reason;
+};
+// First that applies: capacity_changed, client_bound, saturated, no success (fail), unstable, then p95
+// against the SLO. p95 decides alone, without a bound on its error: that is what "plain" means in
+// interval_method.
+Judgement judge_rung(const RungEvidence& evidence);
+
+// The share by which `again` differs from `first`; degraded above kDegradedDrift.
+inline constexpr double kDegradedDrift = 0.25;
+double drift_between(double first, double again);
+
+}  // namespace headroom::capacity
