@@ -6,7 +6,7 @@
 add_library(headroom_options INTERFACE)
 target_include_directories(headroom_options INTERFACE "${CMAKE_SOURCE_DIR}/src")
 target_compile_options(headroom_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${HEADROOM_WERROR}>:-Werror>)
 target_compile_definitions(headroom_options INTERFACE HEADROOM_VERSION="${PROJECT_VERSION}")
 

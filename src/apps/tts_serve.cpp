@@ -1,0 +1,219 @@
+// tts-serve: one speech instance behind SageMaker's container contract. Options, wiring, exit code.
+#include <cstdio>
+#include <thread>
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error_table.hpp"
+#include "base/options.hpp"
+#include "engine/paced_engine.hpp"
+#include "net/server.hpp"
+#include "serve/planner.hpp"
+#include "serve/service.hpp"
+#include "serve/stage_log.hpp"
+
+using namespace headroom;
+
+namespace {
+
+constexpr auto kDrainLimit =
+    std::chrono::seconds(30);  // SPEC 1: what is in flight at SIGTERM may take this long
+
+struct Settings {
+  std::string host = "0.0.0.0";
+  int port = 8080;
+  std::string engine = "openvino";
+  std::string model_dir = "/opt/ml/model";
+  int max_queue_depth = 0;
+  base::Duration max_request_age = std::chrono::seconds(56);
+  int max_text = 10'000;
+  double slo_ms = 3000;
+  std::string schedule = "edf";
+  int workers = 0;
+  int threads = 0;
+  double service_ms = 55.9;
+  double overhead_ms = 4.1;
+  double jitter = 0.01;
+  std::string log_level = "info";
+};
+
+base::Program make_program(Settings& s) {
+  base::Program program;
+  program.name = "tts-serve";
+  program.help = "Kokoro-82M as one instance behind SageMaker's container contract.";
+  program.commands = {{"serve", "serve requests (the default)", {}}};
+  program.default_command = "serve";
+  program.options = {
+      {.name = "host", .help = "address to listen on", .target = &s.host},
+      {.name = "port",
+       .help = "port to listen on; 0 takes a free one",
+       .target = &s.port,
+       .env = {"SAGEMAKER_BIND_TO_PORT"},
+       .min = 0,
+       .max = 65535},
+      {.name = "engine",
+       .help = "what speaks; paced is a tone for capacity experiments",
+       .target = &s.engine,
+       .choices = {"openvino", "paced"}},
+      {.name = "model-dir",
+       .help = "the prepared model directory (./dev setup makes one)",
+       .target = &s.model_dir},
+      {.name = "max-queue-depth",
+       .help = "most outstanding requests, the next gets 503 queue_saturated; 0: no limit",
+       .target = &s.max_queue_depth,
+       .env = {"MAX_QUEUE_DEPTH"},
+       .min = 0,
+       .max = 1'000'000},
+      {.name = "max-request-age",
+       .help = "a request that waited longer gets 408 request_stale",
+       .target = &s.max_request_age,
+       .env = {"MAX_REQUEST_AGE_S"}},
+      {.name = "max-text",
+       .help = "most characters in one request",
+       .target = &s.max_text,
+       .min = 1,
+       .max = 1'000'000},
+      {.name = "slo-ms",
+       .help = "promised time to first audio byte; the deadline of first segments",
+       .target = &s.slo_ms,
+       .min = 1,
+       .max = 600'000},
+      {.name = "schedule", .help = "order of segments", .target = &s.schedule, .choices = {"edf", "fifo"}},
+      {.name = "workers",
+       .help = "segments synthesised at once; 0: chosen from the cores",
+       .target = &s.workers,
+       .min = 0,
+       .max = 256},
+      {.name = "threads",
+       .help = "threads per worker; 0: chosen from the cores",
+       .target = &s.threads,
+       .min = 0,
+       .max = 256},
+      {.name = "service-ms",
+       .help = "paced engine: service time of one request",
+       .target = &s.service_ms,
+       .min = 0,
+       .max = 600'000},
+      {.name = "overhead-ms",
+       .help = "paced engine: time outside the serial section",
+       .target = &s.overhead_ms,
+       .min = 0,
+       .max = 600'000},
+      {.name = "jitter",
+       .help = "paced engine: coefficient of variation of the service time",
+       .target = &s.jitter,
+       .min = 0,
+       .max = 1},
+      {.name = "log-level",
+       .help = "what is logged",
+       .target = &s.log_level,
+       .choices = {"debug", "info", "warn", "error"}},
+  };
+  return program;
+}
+
+struct Loaded {
+  std::unique_ptr<engine::Engine> engine;
+  serve::Planner planner;
+};
+
+base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
+  if (s.engine == "paced") {
+    spdlog::warn(
+        "engine=paced: no model is loaded and a tone is spoken; figures are for capacity experiments only");
+    stages.mark("weights_fetched");
+    stages.mark("framework_init");
+    stages.mark("weights_ready");
+    return Loaded{engine::make_paced_engine({s.service_ms, s.overhead_ms, s.jitter, 1}),
+                  serve::paced_planner()};
+  }
+  return base::fail(base::ErrorCode::kUnsupported, "engine openvino is not built in");
+}
+
+// /ping turns 200 only after one sentence was spoken through the whole chain.
+base::Result<void> warm_up(const Loaded& loaded) {
+  serve::SpeechRequest request;
+  request.text = "The quick brown fox jumps over the lazy dog.";
+  request.characters = request.text.size();
+  request.voice = {{loaded.engine->voices().front(), 1.0F}};
+  request.voice_name = loaded.engine->voices().front();
+  auto plan = loaded.planner(request);
+  if (!plan) return tl::unexpected(plan.error());
+  auto samples = loaded.engine->synthesize(plan->segments.front().segment);
+  if (!samples) return tl::unexpected(samples.error());
+  return {};
+}
+
+int fail_start(const base::Error& error) {
+  spdlog::error("cannot start: {}", base::describe(error));
+  return base::error_row(error.code).exit_code;
+}
+
+int run(const Settings& settings) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals,
+                  nullptr);  // before any thread: all of them leave the signals to this one
+  signal(SIGPIPE, SIG_IGN);
+
+  const auto& clock = base::SystemClock::instance();
+  serve::StageLog stages(clock);
+  stages.mark("container_start");
+
+  net::Loop loop(1);
+  serve::Service service(
+      loop, clock,
+      {static_cast<std::size_t>(settings.max_queue_depth), static_cast<std::size_t>(settings.max_text),
+       base::from_ms(settings.slo_ms), settings.max_request_age,
+       settings.schedule == "fifo" ? serve::Order::kFifo : serve::Order::kEarliestDeadline});
+  net::ServerOptions options;
+  options.address = settings.host;
+  options.port = static_cast<std::uint16_t>(settings.port);
+  options.server_name = "tts-serve";
+  options.early_answer = serve::early_response;
+  auto server = net::Server::start(
+      loop, options, [&service](std::shared_ptr<net::Exchange> e) { service.handle(std::move(e)); });
+  if (!server) return fail_start(server.error());
+  spdlog::info("listening on {}:{} engine={}", settings.host, (*server)->port(), settings.engine);
+
+  auto loaded = load(settings, stages);
+  if (!loaded) return fail_start(loaded.error());
+  if (auto warm = warm_up(*loaded); !warm) return fail_start(warm.error());
+  stages.mark("warmup_done");
+  service.become_ready(std::move(loaded->engine), std::move(loaded->planner), stages.elapsed_s());
+  stages.mark("ready");
+
+  int signal_number = 0;
+  sigwait(&signals, &signal_number);
+  spdlog::info("signal {}: finishing what is in flight", signal_number);
+  const auto until = clock.steady() + kDrainLimit;
+  const bool idle = service.drain(kDrainLimit);
+  (*server)->stop_accepting();
+  while ((*server)->active_requests() > 0 && clock.steady() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  spdlog::info("drained: {}", idle ? "all answered" : "time ran out, the rest was dropped");
+  if (!idle) std::_Exit(0);  // jobs still hold the service; the process ends without unwinding them
+  loop.stop();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  const auto outcome = base::parse_options(make_program(settings), argc, argv);
+  if (outcome.exit_code) {
+    std::fputs(outcome.text.c_str(), *outcome.exit_code == 0 ? stdout : stderr);
+    return *outcome.exit_code;
+  }
+  spdlog::set_level(spdlog::level::from_str(settings.log_level));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::flush_on(spdlog::level::info);
+  for (const std::string& warning : outcome.warnings) spdlog::warn("{}", warning);
+  const int code = run(settings);
+  spdlog::shutdown();
+  return code;
+}

@@ -1,0 +1,76 @@
+// The serial section keeps its own timeline, so that late wake-ups do not add up over a run.
+#include "engine/paced_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+#include <random>
+#include <thread>
+
+namespace headroom::engine {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+constexpr int kRate = 24000;
+constexpr double kToneHz = 220.0;
+constexpr float kLevel = 0.2F;
+constexpr auto kBackToBack = std::chrono::milliseconds(2);  // a wake-up this late still counts as no gap
+
+class PacedEngine final : public Engine {
+ public:
+  explicit PacedEngine(const PacedOptions& options) : options_(options), random_(options.seed) {}
+
+  base::Result<std::vector<float>> synthesize(const Segment& segment) override {
+    if (segment.first) serve_one();
+    return tone(spoken_seconds(segment.characters, segment.speed));
+  }
+  int sample_rate() const override { return kRate; }
+  int workers() const override { return 1; }
+  const std::vector<std::string>& voices() const override { return voices_; }
+  std::string_view name() const override { return "paced"; }
+  std::chrono::nanoseconds overhead() const override { return milliseconds(options_.overhead_ms); }
+
+ private:
+  static std::chrono::nanoseconds milliseconds(double ms) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double, std::milli>(ms));
+  }
+
+  void serve_one() {
+    std::lock_guard lock(mutex_);
+    const auto now = SteadyClock::now();
+    const auto start = now - free_at_ < kBackToBack ? free_at_ : now;
+    const double factor = 1.0 + options_.jitter * std::clamp(normal_(random_), -3.0, 3.0);
+    free_at_ = start + milliseconds(options_.service_ms * std::max(0.0, factor));
+    std::this_thread::sleep_until(free_at_);
+  }
+
+  static std::vector<float> tone(double seconds) {
+    std::vector<float> samples(static_cast<std::size_t>(seconds * kRate));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      samples[i] = kLevel * static_cast<float>(
+                                std::sin(2.0 * std::numbers::pi * kToneHz * static_cast<double>(i) / kRate));
+    }
+    return samples;
+  }
+
+  const PacedOptions options_;
+  const std::vector<std::string> voices_{"af_bella", "af_heart", "am_adam", "bf_emma", "bm_george"};
+  std::mutex mutex_;
+  std::mt19937_64 random_;                                      // guarded by mutex_
+  std::normal_distribution<double> normal_;                     // guarded by mutex_
+  SteadyClock::time_point free_at_{SteadyClock::time_point{}};  // guarded by mutex_
+};
+
+}  // namespace
+
+double spoken_seconds(std::size_t characters, float speed) {
+  return (0.4 + static_cast<double>(characters) / 15.0) / static_cast<double>(std::clamp(speed, 0.25F, 4.0F));
+}
+
+std::unique_ptr<Engine> make_paced_engine(const PacedOptions& options) {
+  return std::make_unique<PacedEngine>(options);
+}
+
+}  // namespace headroom::engine

@@ -1,0 +1,40 @@
+// Metrics of one instance, in Prometheus text form, and the numbers behind them.
+//
+// Counters count requests, never segments, unless the name says so. Units are part of the names (_seconds,
+// _bytes). Thread safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace headroom::serve {
+
+class Metrics {
+ public:
+  struct Build {
+    std::string engine;
+    int workers = 1;
+    bool paced = false;
+  };
+  explicit Metrics(const Build& build);
+  ~Metrics();
+
+  void offered(std::string_view route);  // every synthesis request, refused ones too
+  void outcome(std::string_view route, std::string_view outcome);  // ok, failed, aborted, rejected
+  void rejected(std::string_view reason);                          // an error code of the API
+  void first_audio(double seconds);                      // arrival to the first audio handed to the socket
+  void synthesis(double seconds, double audio_seconds);  // one segment
+  void late_segment();                                   // finished after its playback deadline
+  void dropped_symbols(std::size_t count);
+  void stage(std::string_view name, double elapsed_s);
+
+  // The gauges are read when the text is made.
+  std::string text(std::size_t outstanding, std::size_t queued, std::size_t running);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headroom::serve

@@ -1,0 +1,45 @@
+// Order of work, observed with one worker that is held while the queue fills.
+#include "serve/scheduler.hpp"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+namespace headroom::serve {
+namespace {
+
+// Submits `deadlines` (seconds) as requests 0, 1, 2 … while the only worker is held, and returns the order
+// they ran in.
+std::vector<int> order_of(Order order, const std::vector<int>& deadlines) {
+  std::promise<void> hold;
+  std::promise<void> done;
+  std::vector<int> ran;
+  Scheduler scheduler(1, order);
+  scheduler.submit({}, 0, [&] { hold.get_future().wait(); });
+  for (std::size_t i = 0; i < deadlines.size(); ++i) {
+    const base::SteadyTime at{std::chrono::seconds(deadlines[i])};
+    scheduler.submit(at, i, [&, i] {
+      ran.push_back(static_cast<int>(i));
+      if (ran.size() == deadlines.size()) done.set_value();
+    });
+  }
+  hold.set_value();
+  done.get_future().wait();
+  return ran;
+}
+
+}  // namespace
+
+TEST(Scheduler, RunsTheEarliestDeadlineFirst) {
+  EXPECT_EQ(order_of(Order::kEarliestDeadline, {30, 10, 20}), (std::vector{1, 2, 0}));
+}
+
+TEST(Scheduler, KeepsArrivalOrderAmongEqualDeadlines) {
+  EXPECT_EQ(order_of(Order::kEarliestDeadline, {10, 10, 10}), (std::vector{0, 1, 2}));
+}
+
+TEST(Scheduler, IgnoresDeadlinesUnderFifo) {
+  EXPECT_EQ(order_of(Order::kFifo, {30, 10, 20}), (std::vector{0, 1, 2}));
+}
+
+}  // namespace headroom::serve

@@ -1,0 +1,59 @@
+// Service: the routes of one speech instance and its life: starting, ready, draining (SPEC 1.1, 1.3).
+//
+// It does not load models or listen: the program gives it an engine once there is one. Thread safe.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/clock.hpp"
+#include "engine/engine.hpp"
+#include "net/loop.hpp"
+#include "net/server.hpp"
+#include "serve/admission.hpp"
+#include "serve/metrics.hpp"
+#include "serve/scheduler.hpp"
+#include "serve/speech_job.hpp"
+
+namespace headroom::serve {
+
+struct ServiceOptions {
+  std::size_t max_queue_depth = 0;  // 0: no limit
+  std::size_t max_characters = 10'000;
+  base::Duration slo = std::chrono::seconds(3);
+  base::Duration max_age = std::chrono::seconds(56);
+  Order order = Order::kEarliestDeadline;
+};
+
+class Service {
+ public:
+  // `loop` runs the HTTP server and delays; both outlive the service.
+  Service(net::Loop& loop, const base::Clock& clock, const ServiceOptions& options);
+  ~Service();
+
+  void handle(std::shared_ptr<net::Exchange> exchange);
+  // The engine has spoken its warm-up sentence: /ping turns 200.
+  void become_ready(std::unique_ptr<engine::Engine> engine, Planner planner,
+                    const std::map<std::string, double>& stages);
+  // /ping turns 503 and new work is refused; returns whether all work ended in time.
+  bool drain(base::Duration limit);
+
+ private:
+  enum class State { kStarting, kReady, kDraining };
+  struct Running;
+  void ping(net::Exchange& exchange) const;
+  void metrics(net::Exchange& exchange);
+  void invoke(std::shared_ptr<net::Exchange> exchange, std::string route);
+
+  net::Loop& loop_;
+  const base::Clock& clock_;
+  const ServiceOptions options_;
+  Admission admission_;
+  std::atomic<State> state_{State::kStarting};
+  std::atomic<std::uint64_t> next_number_{0};
+  std::unique_ptr<Running> running_;  // set once, before state_ becomes kReady
+};
+
+}  // namespace headroom::serve
