@@ -1,10 +1,12 @@
-// Engine: turns the tokens of one segment into samples. Implementations: OpenVINO, ONNX Runtime (later), paced.
+// Engine: turns the tokens of one segment into samples. Implementations: OpenVINO, ONNX Runtime (later),
+// paced.
 //
-// It knows nothing of text, requests or scheduling. Units: samples are float32 mono at sample_rate(), nominally
-// in [-1, 1]; token ids are those of the model's vocabulary WITHOUT the padding at both ends (the engine pads).
-// Thread safety: synthesize() may be called from up to workers() threads at once; everything else is immutable
-// after creation. Same segment, same samples, bit for bit, whatever the concurrency.
-// Errors: kInvalidArgument (too many tokens, unknown voice, speed out of range), kInternal (the runtime failed).
+// It knows nothing of text, requests or scheduling. Units: samples are float32 mono at sample_rate(),
+// nominally in [-1, 1]; token ids are those of the model's vocabulary WITHOUT the padding at both ends (the
+// engine pads). Thread safety: synthesize() may be called from up to workers() threads at once; everything
+// else is immutable after creation. Same segment, same samples, bit for bit, whatever the concurrency.
+// Errors: kInvalidArgument (too many tokens, unknown voice, speed out of range), kInternal (the runtime
+// failed).
 #pragma once
 
 #include <chrono>
@@ -19,7 +21,8 @@ namespace headroom::engine {
 
 inline constexpr int kMaxTokens = 510;  // Kokoro's context is 512 with the two pads
 
-// One part of a blend: voice name and weight; weights are normalised to sum 1. One part alone is a plain voice.
+// One part of a blend: voice name and weight; weights are normalised to sum 1. One part alone is a plain
+// voice.
 struct VoicePart {
   std::string name;
   float weight = 1.0F;
@@ -29,7 +32,7 @@ using Voice = std::vector<VoicePart>;
 struct Segment {
   std::vector<std::int64_t> tokens;  // 1..kMaxTokens
   Voice voice;
-  float speed = 1.0F;      // 0.25..4
+  float speed = 1.0F;          // 0.25..4
   std::size_t characters = 0;  // of the text it came from; the paced engine derives its duration from it
   bool first = true;           // first segment of its request; the paced engine serves once per request
 };
