@@ -1,0 +1,139 @@
+"""Runs the tests and ends with one line, "N passed, N failed", summed over GoogleTest and pytest.
+
+Words: unit (release unit tests), asan (unit tests under address and undefined sanitizers), system (real binaries),
+model (real speech), soak (asan and tsan builds under everything, long). None: unit asan system model.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SANITIZER_ENV = {
+    "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": f"halt_on_error=1:second_deadlock_stack=1:suppressions={ROOT / 'tests' / 'tsan.supp'}",
+    "LSAN_OPTIONS": f"suppressions={ROOT / 'tests' / 'lsan.supp'}",
+}
+
+
+class Tally:
+    def __init__(self) -> None:
+        self.passed = 0
+        self.failed = 0
+        self.skipped = 0
+        self.names: list[str] = []
+
+    def fail(self, name: str) -> None:
+        self.failed += 1
+        self.names.append(name)
+
+
+def build(preset: str, tally: Tally) -> bool:
+    """Configures and builds everything of a preset; a broken build is one failure."""
+    for command in (["cmake", "--preset", preset], ["cmake", "--build", "--preset", preset]):
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0:
+            print(done.stdout[-8000:])
+            tally.fail(f"build {preset}")
+            return False
+    return True
+
+
+def run_unit(preset: str, tally: Tally, environment: dict[str, str], gtest_filter: str = "*") -> None:
+    """Runs every unit test executable of a preset and counts its test cases."""
+    for binary in sorted((ROOT / "build" / preset / "bin").glob("headroom_*_test")):
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            started = time.monotonic()
+            try:
+                done = subprocess.run(
+                    [binary, f"--gtest_output=json:{report.name}", "--gtest_brief=1", f"--gtest_filter={gtest_filter}"],
+                    cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                    timeout=900,
+                )
+                output, code = done.stdout.decode(errors="replace"), done.returncode
+            except subprocess.TimeoutExpired as late:
+                output, code = (late.stdout or b"").decode(errors="replace") + "\ntimed out", 124
+            count_gtest(binary.name, preset, pathlib.Path(report.name), code, output, tally)
+            print(f"  {preset:8} {binary.name:28} {time.monotonic() - started:6.1f} s", flush=True)
+
+
+def count_gtest(name: str, preset: str, report: pathlib.Path, code: int, output: str, tally: Tally) -> None:
+    failures = 0
+    try:
+        suites = json.loads(report.read_text())["testsuites"]
+    except (ValueError, KeyError, OSError):
+        suites = []
+    for suite in suites:
+        for case in suite["testsuite"]:
+            if case.get("result") == "SKIPPED":
+                tally.skipped += 1
+            elif case.get("failures"):
+                failures += 1
+                tally.fail(f"{preset} {suite['name']}.{case['name']}")
+            elif case.get("status") == "RUN":
+                tally.passed += 1
+    if code != 0:
+        print(output[-6000:])
+        if failures == 0:  # crashed, or a sanitizer spoke
+            tally.fail(f"{preset} {name} (exit {code})")
+
+
+def run_pytest(arguments: list[str], tally: Tally, environment: dict[str, str]) -> None:
+    with tempfile.NamedTemporaryFile(suffix=".xml") as report:
+        command = [sys.executable, "-m", "pytest", "-q", "-x" if "-x" in arguments else "-q", "--tb=short", "--durations=8",
+                   f"--junitxml={report.name}", *arguments]
+        code = subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}).returncode
+        try:
+            suites = xml.parse(report.name).getroot().iter("testsuite")
+        except (xml.ParseError, OSError):
+            suites = iter(())
+        failures = 0
+        for suite in suites:
+            bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped = int(suite.get("skipped", 0))
+            failures += bad
+            tally.skipped += skipped
+            tally.passed += int(suite.get("tests", 0)) - bad - skipped
+            tally.failed += bad
+            tally.names += [f"{case.get('classname')}.{case.get('name')}" for case in suite.iter("testcase")
+                            if case.find("failure") is not None or case.find("error") is not None]
+        if code not in (0, 1, 5) or (code == 1 and failures == 0):
+            tally.fail(f"pytest ended with {code}")
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    files = [w for w in words if w not in ("unit", "asan", "system", "model", "soak")]
+    everything = not words
+    tally = Tally()
+    if build("release", tally):
+        if everything or "unit" in words:
+            run_unit("release", tally, {})
+        if everything or "system" in words:
+            run_pytest(["tests/system"], tally, {})
+        if everything or "model" in words:
+            run_pytest(["tests/quality"], tally, {})
+        if files:
+            run_pytest(files, tally, {})
+    if (everything or "asan" in words) and build("asan", tally):
+        run_unit("asan", tally, SANITIZER_ENV)
+    if "soak" in words:
+        for preset in ("asan", "tsan"):
+            if build(preset, tally):
+                run_unit(preset, tally, SANITIZER_ENV)
+                run_pytest(["tests/system"], tally, {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / preset / "bin")})
+    for name in tally.names:
+        print(f"FAILED {name}")
+    skipped = f", {tally.skipped} skipped" if tally.skipped else ""
+    print(f"{tally.passed} passed, {tally.failed} failed{skipped}")
+    return 1 if tally.failed or tally.passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
