@@ -1,0 +1,84 @@
+// Names of rung verdicts and the judging of one rung.
+#include "capacity/rung.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "stats/percentile.hpp"
+#include "stats/trend.hpp"
+
+namespace headroom::capacity {
+namespace {
+
+constexpr std::array<std::pair<RungVerdict, std::string_view>, 8> kNames{{
+    {RungVerdict::kPass, "pass"},
+    {RungVerdict::kFail, "fail"},
+    {RungVerdict::kUndecided, "undecided"},
+    {RungVerdict::kUnstable, "unstable"},
+    {RungVerdict::kSaturated, "saturated"},
+    {RungVerdict::kClientBound, "client_bound"},
+    {RungVerdict::kCapacityChanged, "capacity_changed"},
+    {RungVerdict::kDegraded, "degraded"},
+}};
+
+constexpr double kRejectedShare = 0.01;
+
+}  // namespace
+
+Counts& Counts::operator+=(const Counts& other) {
+  started += other.started;
+  ok += other.ok;
+  rejected += other.rejected;
+  failed += other.failed;
+  timed_out += other.timed_out;
+  aborted += other.aborted;
+  return *this;
+}
+
+std::string_view verdict_name(RungVerdict verdict) {
+  for (const auto& [value, name] : kNames) {
+    if (value == verdict) return name;
+  }
+  return "undecided";
+}
+
+std::optional<RungVerdict> parse_rung_verdict(std::string_view text) {
+  for (const auto& [value, name] : kNames) {
+    if (name == text) return value;
+  }
+  return std::nullopt;
+}
+
+bool judges(RungVerdict verdict) { return verdict == RungVerdict::kPass || verdict == RungVerdict::kFail; }
+
+double drift_between(double first, double again) {
+  return first == 0 ? 0 : std::abs(again - first) / std::abs(first);
+}
+
+Judgement judge_rung(const RungEvidence& e) {
+  if (e.capacity_changed)
+    return {RungVerdict::kCapacityChanged, "the number of instances changed during the hold; hold again"};
+  if (e.client_bound) return {RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
+  const double started = static_cast<double>(e.counts.started);
+  if (started > 0 && static_cast<double>(e.counts.rejected) > kRejectedShare * started)
+    return {RungVerdict::kSaturated,
+            fmt::format("{} of {} requests were refused: the queue limit was met before the SLO",
+                        e.counts.rejected, e.counts.started)};
+  if (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms))
+    return {RungVerdict::kFail, "no successful request"};
+  if (const auto moving = stats::trend(e.ttfab_ms); moving && moving->moving)
+    return {RungVerdict::kUnstable,
+            fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", moving->change * 100)};
+  if (const auto moving = stats::trend(e.in_flight); moving && moving->moving)
+    return {RungVerdict::kUnstable,
+            fmt::format("the number in flight still moves by {:+.0f} % over the hold", moving->change * 100)};
+  const double p95 = *stats::percentile(e.ttfab_ms, 0.95);
+  const bool pass = p95 <= e.slo_ms;
+  return {pass ? RungVerdict::kPass : RungVerdict::kFail,
+          fmt::format("p95 {:.1f} ms {} the SLO of {:.0f} ms", p95, pass ? "meets" : "misses", e.slo_ms)};
+}
+
+}  // namespace headroom::capacity
