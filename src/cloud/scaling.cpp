@@ -1,0 +1,189 @@
+// Bounds, activities and target-tracking alarms.
+#include "cloud/scaling.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/names.hpp"
+
+namespace headroom::cloud {
+namespace {
+
+constexpr std::size_t kMaxActivities = 1000;
+
+struct PredefinedMetric {
+  std::string_view type;
+  const char* metric;
+  const char* statistic;
+  int period_s;
+};
+// Application Auto Scaling API reference, PredefinedMetricSpecification; periods from the developer guide's
+// examples.
+constexpr PredefinedMetric kPredefined[] = {
+    {"SageMakerVariantConcurrentRequestsPerModelHighResolution", "ConcurrentRequestsPerModel", "Maximum", 10},
+    {"SageMakerVariantInvocationsPerInstance", "InvocationsPerInstance", "Sum", 60},
+};
+
+Json dimensions_of(const ResourceId& id) {
+  return Json::array(
+      {{{"Name", "EndpointName"}, {"Value", id.endpoint}}, {{"Name", "VariantName"}, {"Value", id.variant}}});
+}
+
+void set_metric(const Json& policy, Json& alarm) {
+  const Json& configuration = policy.at("TargetTrackingScalingPolicyConfiguration");
+  if (configuration.contains("PredefinedMetricSpecification")) {
+    const std::string type = configuration["PredefinedMetricSpecification"].value("PredefinedMetricType", "");
+    const auto id = parse_resource_id(policy.at("ResourceId"));
+    for (const PredefinedMetric& row : kPredefined) {
+      if (row.type != type || !id) continue;
+      alarm["Namespace"] = "AWS/SageMaker";
+      alarm["MetricName"] = row.metric;
+      alarm["Dimensions"] = dimensions_of(*id);
+      alarm["Statistic"] = row.statistic;
+      alarm["Period"] = row.period_s;
+    }
+    return;
+  }
+  const Json custom = configuration.value("CustomizedMetricSpecification", Json::object());
+  if (custom.contains("Metrics")) {
+    alarm["Metrics"] = custom["Metrics"];
+    return;
+  }
+  copy_members(custom, alarm, {"Namespace", "MetricName", "Statistic", "Unit"});
+  alarm["Dimensions"] = custom.value("Dimensions", Json::array());
+  alarm["Period"] = custom.value("Period", 60);
+}
+
+}  // namespace
+
+std::optional<ResourceId> parse_resource_id(const std::string& text) {
+  constexpr std::string_view kFirst = "endpoint/", kSecond = "/variant/";
+  if (text.rfind(kFirst, 0) != 0) return std::nullopt;
+  const auto middle = text.find(kSecond, kFirst.size());
+  if (middle == std::string::npos) return std::nullopt;
+  ResourceId id{text.substr(kFirst.size(), middle - kFirst.size()), text.substr(middle + kSecond.size())};
+  if (!base::is_sagemaker_name(id.endpoint) || !base::is_sagemaker_name(id.variant)) return std::nullopt;
+  return id;
+}
+
+void add_activity(World& world, const std::string& resource_id, base::WallTime now,
+                  const std::string& description, const std::string& cause, const std::string& status,
+                  const std::string& message) {
+  Json activity{{"ActivityId", random_uuid()},
+                {"ServiceNamespace", "sagemaker"},
+                {"ResourceId", resource_id},
+                {"ScalableDimension", "sagemaker:variant:DesiredInstanceCount"},
+                {"Description", description},
+                {"Cause", cause},
+                {"StartTime", epoch_seconds(now)},
+                {"EndTime", epoch_seconds(now)},
+                {"StatusCode", status}};
+  if (!message.empty()) activity["StatusMessage"] = message;
+  world.activities.push_front(std::move(activity));
+  if (world.activities.size() > kMaxActivities) world.activities.pop_back();
+}
+
+bool keep_within_bounds(World& world, base::WallTime now) {
+  bool changed = false;
+  for (const auto& [resource, target] : world.targets) {
+    const auto id = parse_resource_id(resource);
+    if (!id) continue;
+    const auto it = world.endpoints.find(id->endpoint);
+    Variant* variant = world.variant(id->endpoint, id->variant);
+    if (variant == nullptr || it->second.status != "InService") continue;
+    const int low = target.at("MinCapacity"), high = target.at("MaxCapacity");
+    const int wanted = std::clamp(variant->desired, low, high);
+    if (wanted == variant->desired) continue;
+    const bool out = wanted > variant->desired;
+    if (target["SuspendedState"].value(out ? "DynamicScalingOutSuspended" : "DynamicScalingInSuspended",
+                                       false))
+      continue;
+    const std::string cause = fmt::format("{} capacity was set to {}", out ? "minimum" : "maximum", wanted);
+    const std::string description = fmt::format("Setting desired instance count to {}.", wanted);
+    const int extra = wanted - variant->desired;
+    if (out && world.desired_instances() + extra > world.settings.quota) {
+      const bool told = !world.activities.empty() &&
+                        world.activities.front().value("StatusCode", "") == "Failed" &&
+                        world.activities.front().value("ResourceId", "") == resource &&
+                        world.activities.front().value("Description", "") == description;
+      if (!told)
+        add_activity(world, resource, now, description, cause, "Failed",
+                     fmt::format("The quota of {} instances does not allow it.", world.settings.quota));
+      continue;
+    }
+    variant->desired = wanted;
+    it->second.status = "Updating";
+    it->second.modified = now;
+    add_activity(
+        world, resource, now, description, cause, "Successful",
+        fmt::format(
+            "Successfully set desired instance count to {}. Change successfully fulfilled by sagemaker.",
+            wanted));
+    changed = true;
+  }
+  return changed;
+}
+
+void make_tracking_alarms(World& world, const Json& policy, base::WallTime now) {
+  const std::string arn = policy.at("PolicyARN");
+  const Json& configuration = policy.at("TargetTrackingScalingPolicyConfiguration");
+  const std::string resource = policy.at("ResourceId");
+  const double target = configuration.at("TargetValue");
+  delete_policy_alarms(world, arn);
+  struct Side {
+    const char* name;
+    const char* comparison;
+    int evaluations;
+    double threshold;
+  };
+  // Developer guide: alarm high 3 of 3, alarm low 15 of 15 at 90 % of the target.
+  std::vector<Side> sides{{"AlarmHigh", "GreaterThanThreshold", 3, target}};
+  if (!configuration.value("DisableScaleIn", false))
+    sides.push_back({"AlarmLow", "LessThanThreshold", 15, target * 0.9});
+  for (const Side& side : sides) {
+    const std::string name = fmt::format("TargetTracking-{}-{}-{}", resource, side.name, random_uuid());
+    Json alarm{
+        {"AlarmName", name},
+        {"AlarmArn", world.arn("cloudwatch", "alarm:" + name)},
+        {"AlarmDescription", fmt::format("DO NOT EDIT OR DELETE. For TargetTrackingScaling policy {}.", arn)},
+        {"AlarmConfigurationUpdatedTimestamp", epoch_seconds(now)},
+        {"ActionsEnabled", true},
+        {"OKActions", Json::array()},
+        {"AlarmActions", Json::array({arn})},
+        {"InsufficientDataActions", Json::array()},
+        {"StateValue", "INSUFFICIENT_DATA"},
+        {"StateReason", "Unchecked: Initial alarm creation"},
+        {"StateUpdatedTimestamp", epoch_seconds(now)},
+        {"StateTransitionedTimestamp", epoch_seconds(now)},
+        {"EvaluationPeriods", side.evaluations},
+        {"Threshold", side.threshold},
+        {"ComparisonOperator", side.comparison}};
+    set_metric(policy, alarm);
+    world.alarms[name] = std::move(alarm);
+  }
+}
+
+void delete_policy_alarms(World& world, const std::string& policy_arn) {
+  for (auto it = world.alarms.begin(); it != world.alarms.end();) {
+    const Json actions = it->second.value("AlarmActions", Json::array());
+    const bool ours =
+        it->first.rfind("TargetTracking-", 0) == 0 && actions.size() == 1 && actions[0] == policy_arn;
+    it = ours ? world.alarms.erase(it) : std::next(it);
+  }
+}
+
+Json alarms_of_policy(const World& world, const std::string& policy_arn) {
+  Json out = Json::array();
+  for (const auto& [name, alarm] : world.alarms) {
+    for (const char* list : {"AlarmActions", "OKActions", "InsufficientDataActions"}) {
+      const Json actions = alarm.value(list, Json::array());
+      if (std::find(actions.begin(), actions.end(), policy_arn) == actions.end()) continue;
+      out.push_back({{"AlarmName", name}, {"AlarmARN", alarm.at("AlarmArn")}});
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace headroom::cloud
