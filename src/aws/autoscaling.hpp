@@ -1,7 +1,8 @@
 // Application Auto Scaling for SageMaker variants: targets, policies, activities, as plain structs.
 //
-// Blocking; as thread safe as its Transport. Every list is read to its last page. Service namespace and dimension are
-// fixed: sagemaker, sagemaker:variant:DesiredInstanceCount. Source: Application Auto Scaling API 2016-02-06.
+// Blocking; as thread safe as its Transport. Every list is read to its last page. Service namespace and
+// dimension are fixed: sagemaker, sagemaker:variant:DesiredInstanceCount. Source: Application Auto Scaling
+// API 2016-02-06.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,8 @@
 namespace headroom::aws {
 
 inline constexpr const char* kVariantDimension = "sagemaker:variant:DesiredInstanceCount";
-std::string variant_resource_id(const std::string& endpoint, const std::string& variant);  // endpoint/E/variant/V
+std::string variant_resource_id(const std::string& endpoint,
+                                const std::string& variant);  // endpoint/E/variant/V
 
 struct SuspendedState {
   bool scale_in = false;
@@ -36,7 +38,8 @@ struct ScalableTarget {
   std::optional<base::WallTime> created;
 };
 
-// What RegisterScalableTarget changes; nullopt leaves a value as it is (min and max are needed the first time).
+// What RegisterScalableTarget changes; nullopt leaves a value as it is (min and max are needed the first
+// time).
 struct TargetChange {
   std::string resource_id;
   std::optional<int> min_capacity;

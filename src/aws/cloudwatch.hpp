@@ -1,7 +1,9 @@
-// CloudWatch: metrics read, alarms put, read and deleted, as plain structs; missing values are nullopt, never 0.
+// CloudWatch: metrics read, alarms put, read and deleted, as plain structs; missing values are nullopt, never
+// 0.
 //
-// Blocking; as thread safe as its Transport. Every list is read to its last page. Source: CloudWatch API 2010-08-01,
-// spoken as JSON 1.0 (what boto3 1.44 sends). Periods in seconds: 1, 5, 10, 30 or a multiple of 60.
+// Blocking; as thread safe as its Transport. Every list is read to its last page. Source: CloudWatch API
+// 2010-08-01, spoken as JSON 1.0 (what boto3 1.44 sends). Periods in seconds: 1, 5, 10, 30 or a multiple
+// of 60.
 #pragma once
 
 #include <map>
@@ -28,8 +30,8 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
-// One element of GetMetricData, of a metric-math alarm, or of a customised target-tracking metric: a metric with a
-// statistic, or an expression over the ids of other elements.
+// One element of GetMetricData, of a metric-math alarm, or of a customised target-tracking metric: a metric
+// with a statistic, or an expression over the ids of other elements.
 struct MetricQuery {
   std::string id;
   std::optional<Metric> metric;
@@ -90,16 +92,20 @@ class CloudWatch {
                                                           base::WallTime start, base::WallTime end,
                                                           base::Deadline deadline);
   // One metric, one statistic: the usual case.
-  base::Result<std::vector<MetricPoint>> series(const Metric& metric, const std::string& statistic, int period_s,
-                                                base::WallTime start, base::WallTime end,
+  base::Result<std::vector<MetricPoint>> series(const Metric& metric, const std::string& statistic,
+                                                int period_s, base::WallTime start, base::WallTime end,
                                                 base::Deadline deadline);
-  base::Result<std::vector<MetricDatapoint>> get_metric_statistics(
-      const Metric& metric, int period_s, const std::vector<std::string>& statistics,
-      const std::vector<std::string>& extended, base::WallTime start, base::WallTime end, base::Deadline deadline);
+  base::Result<std::vector<MetricDatapoint>> get_metric_statistics(const Metric& metric, int period_s,
+                                                                   const std::vector<std::string>& statistics,
+                                                                   const std::vector<std::string>& extended,
+                                                                   base::WallTime start, base::WallTime end,
+                                                                   base::Deadline deadline);
 
   base::Result<void> put_alarm(const Alarm& alarm, base::Deadline deadline);
-  base::Result<std::vector<Alarm>> describe_alarms(const std::vector<std::string>& names, base::Deadline deadline);
-  base::Result<std::vector<Alarm>> describe_alarms_by_prefix(const std::string& prefix, base::Deadline deadline);
+  base::Result<std::vector<Alarm>> describe_alarms(const std::vector<std::string>& names,
+                                                   base::Deadline deadline);
+  base::Result<std::vector<Alarm>> describe_alarms_by_prefix(const std::string& prefix,
+                                                             base::Deadline deadline);
   base::Result<void> delete_alarms(const std::vector<std::string>& names, base::Deadline deadline);
 
  private:

@@ -1,9 +1,10 @@
 // Credentials: the chain that finds AWS keys, cached and refreshed in the background.
 //
-// Order: environment, profile (keys, credential_process, assumed role), SSO, web identity, container, instance metadata.
-// A role or web-identity profile always asks the public STS over TLS, whatever AWS_ENDPOINT_URL says (a limit of the
-// Common Runtime). Shared and thread safe. Secrets are never logged and never leave this module's memory.
-// Errors: kUnauthenticated (none found; the message names the ways to give some), kTimeout.
+// Order: environment, profile (keys, credential_process, assumed role), SSO, web identity, container,
+// instance metadata. A role or web-identity profile always asks the public STS over TLS, whatever
+// AWS_ENDPOINT_URL says (a limit of the Common Runtime). Shared and thread safe. Secrets are never logged and
+// never leave this module's memory. Errors: kUnauthenticated (none found; the message names the ways to give
+// some), kTimeout.
 #pragma once
 
 #include <memory>
@@ -25,14 +26,16 @@ class Credentials {
 
   // Blocks until keys are there (never call it on a loop thread); the access key id, for messages.
   virtual base::Result<std::string> access_key_id(base::Deadline deadline) = 0;
-  // The rule of SPEC 2: real keys never travel over plain http to a host that is not loopback. kRefused otherwise.
+  // The rule of SPEC 2: real keys never travel over plain http to a host that is not loopback. kRefused
+  // otherwise.
   base::Result<void> allowed_to(const EndpointUrl& endpoint, base::Deadline deadline);
 
   struct Handle;  // defined in crt.hpp
   virtual Handle& handle() = 0;
 };
 
-// AWS key ids have at least 16 characters (IAM API, AccessKeyIdType); shorter ones are a local stand-in's dummies.
+// AWS key ids have at least 16 characters (IAM API, AccessKeyIdType); shorter ones are a local stand-in's
+// dummies.
 bool is_dummy_key(const std::string& access_key_id);
 
 }  // namespace headroom::aws

@@ -1,12 +1,12 @@
 // Encodes event frames with aws-c-event-stream.
 #include "aws/event_frame.hpp"
 
+#include <cstdint>
+#include <mutex>
+
 #include <aws/checksums/checksums.h>
 #include <aws/common/array_list.h>
 #include <aws/event-stream/event_stream.h>
-
-#include <cstdint>
-#include <mutex>
 
 namespace headroom::aws {
 
@@ -33,7 +33,8 @@ std::string encode_event_frame(const EventFrame& frame) {
   if (fits) {
     aws_byte_buf payload = aws_byte_buf_from_array(frame.payload.data(), frame.payload.size());
     aws_event_stream_message message;
-    if (aws_event_stream_message_init(&message, aws_default_allocator(), &headers, &payload) == AWS_OP_SUCCESS) {
+    if (aws_event_stream_message_init(&message, aws_default_allocator(), &headers, &payload) ==
+        AWS_OP_SUCCESS) {
       bytes.assign(reinterpret_cast<const char*>(aws_event_stream_message_buffer(&message)),
                    aws_event_stream_message_total_length(&message));
       aws_event_stream_message_clean_up(&message);

@@ -1,4 +1,5 @@
-// One event-stream frame as bytes, encoded by the Common Runtime: what InvokeEndpointWithResponseStream sends.
+// One event-stream frame as bytes, encoded by the Common Runtime: what InvokeEndpointWithResponseStream
+// sends.
 //
 // Does not decode (invoke.hpp does) and does not sign. All headers are strings (type 7). Thread safe.
 // Wire rule: big-endian total length, headers length, CRC32 of both, headers, payload, CRC32 of all before

@@ -1,9 +1,9 @@
 // Tests of the event frame encoder against bytes that boto3 and the JavaScript SDK accept.
 #include "aws/event_frame.hpp"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace headroom::aws {
 namespace {
@@ -23,10 +23,11 @@ TEST(EventFrame, MatchesAPayloadPartTakenFromTheWire) {
                           {":content-type", "application/octet-stream"},
                           {":message-type", "event"}},
                          "RIFF"};
-  EXPECT_EQ(hex(encode_event_frame(frame)),
-            "0000006d00000059163785c50b3a6576656e742d7479706507000b5061796c6f6164506172740d3a636f6e74656e742d7479"
-            "70650700186170706c69636174696f6e2f6f637465742d73747265616d0d3a6d6573736167652d747970650700056576656e"
-            "745249464661986781");
+  EXPECT_EQ(
+      hex(encode_event_frame(frame)),
+      "0000006d00000059163785c50b3a6576656e742d7479706507000b5061796c6f6164506172740d3a636f6e74656e742d7479"
+      "70650700186170706c69636174696f6e2f6f637465742d73747265616d0d3a6d6573736167652d747970650700056576656e"
+      "745249464661986781");
 }
 
 TEST(EventFrame, CarriesAnEmptyPayload) {

@@ -1,13 +1,13 @@
 // Invoker: asynchronous inference requests for the load driver, with the time of every piece of the answer.
 //
-// Three transports: response-stream (InvokeEndpointWithResponseStream, event frames decoded and checked), buffered
-// (InvokeEndpoint) and http (plain POST to any URL, unsigned). Never retries: a measurement counts each attempt.
-// Times are steady and taken on the loop thread in the callback that brought the bytes. For response-stream the first byte
-// is the first payload segment of an event, not the headers of the answer; a frame's CRC is checked after its payload was
-// handed over, and a bad one ends the request as failed.
-// A stream whose last frame is cut short, although the HTTP body ended properly, is failed, never a short success.
-// Thread safety: any thread. Callbacks run on a loop thread (on_done may run inside start() if the request cannot even be
-// sent), in order, on_done exactly once; they must not block or throw.
+// Three transports: response-stream (InvokeEndpointWithResponseStream, event frames decoded and checked),
+// buffered (InvokeEndpoint) and http (plain POST to any URL, unsigned). Never retries: a measurement counts
+// each attempt. Times are steady and taken on the loop thread in the callback that brought the bytes. For
+// response-stream the first byte is the first payload segment of an event, not the headers of the answer; a
+// frame's CRC is checked after its payload was handed over, and a bad one ends the request as failed. A
+// stream whose last frame is cut short, although the HTTP body ended properly, is failed, never a short
+// success. Thread safety: any thread. Callbacks run on a loop thread (on_done may run inside start() if the
+// request cannot even be sent), in order, on_done exactly once; they must not block or throw.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ base::Result<InvokeTransport> parse_invoke_transport(std::string_view name);
 
 enum class Outcome {
   kOk,        // a whole, valid answer with status 2xx
-  kRejected,  // the server's queue is full: 503 of the container (behind SageMaker: ModelError with OriginalStatusCode 503)
+  kRejected,  // the server's queue is full: 503 of the container (behind SageMaker: ModelError with
+              // OriginalStatusCode 503)
   kFailed,    // any other error of server, stream or connection
   kTimedOut,  // the request's own time limit passed
   kAborted,   // cancelled by us
@@ -48,8 +49,8 @@ struct InvokeRequest {
 
 struct InvokeResult {
   Outcome outcome = Outcome::kFailed;
-  int status = 0;                 // HTTP status, or the container's own where SageMaker reports it; 0 = no answer
-  std::string error;              // "" if ok: the error's type and message
+  int status = 0;     // HTTP status, or the container's own where SageMaker reports it; 0 = no answer
+  std::string error;  // "" if ok: the error's type and message
   std::string server_request_id;  // x-request-id, else x-amzn-requestid
   std::string content_type;       // of the audio
   std::string variant;            // the production variant that answered
@@ -63,9 +64,9 @@ struct InvokeEvents {
 
 struct InvokerOptions {
   InvokeTransport transport = InvokeTransport::kResponseStream;
-  std::string endpoint;        // endpoint name; unused for http
-  std::string target_variant;  // "" = as the endpoint routes
-  std::string url;             // http only: full URL of the route
+  std::string endpoint;         // endpoint name; unused for http
+  std::string target_variant;   // "" = as the endpoint routes
+  std::string url;              // http only: full URL of the route
   std::size_t connections = 1;  // most connections at once; more requests wait inside the pool
   base::Duration connect_timeout = std::chrono::seconds{5};
 };
@@ -76,7 +77,8 @@ class Invoker {
   static base::Result<std::unique_ptr<Invoker>> make(Runtime& runtime, const Settings& settings,
                                                      std::shared_ptr<Credentials> credentials,
                                                      InvokerOptions options);
-  virtual ~Invoker() = default;  // waits until every request has ended (cancel them first) and every connection is closed
+  virtual ~Invoker() =
+      default;  // waits until every request has ended (cancel them first) and every connection is closed
 
   virtual std::uint64_t start(InvokeRequest request, InvokeEvents events) = 0;
   virtual void cancel(std::uint64_t id) = 0;  // ends as kAborted, unless it ended already

@@ -1,6 +1,7 @@
 // CloudWatch Logs, read only: streams of a group and their events.
 //
-// Blocking; as thread safe as its Transport. Every list is read to its last page. Source: CloudWatch Logs API 2014-03-28.
+// Blocking; as thread safe as its Transport. Every list is read to its last page. Source: CloudWatch Logs API
+// 2014-03-28.
 #pragma once
 
 #include <optional>
@@ -38,12 +39,11 @@ class Logs {
                                                         base::Deadline deadline);
   // Oldest first; from `start` on, if given.
   base::Result<std::vector<LogEvent>> get_events(const std::string& group, const std::string& stream,
-                                                 std::optional<base::WallTime> start, base::Deadline deadline);
-  base::Result<std::vector<LogEvent>> filter_events(const std::string& group,
-                                                    const std::vector<std::string>& streams,
-                                                    const std::string& pattern,
-                                                    std::optional<base::WallTime> start,
-                                                    std::optional<base::WallTime> end, base::Deadline deadline);
+                                                 std::optional<base::WallTime> start,
+                                                 base::Deadline deadline);
+  base::Result<std::vector<LogEvent>> filter_events(
+      const std::string& group, const std::vector<std::string>& streams, const std::string& pattern,
+      std::optional<base::WallTime> start, std::optional<base::WallTime> end, base::Deadline deadline);
 
  private:
   Transport& transport_;

@@ -26,7 +26,8 @@ class Quotas {
   base::Result<Quota> get(const std::string& service, const std::string& quota_code, base::Deadline deadline);
   base::Result<std::vector<Quota>> list(const std::string& service, base::Deadline deadline);
   // "<type> for endpoint usage" of SageMaker, found by name; nullopt if there is no such quota.
-  base::Result<std::optional<Quota>> endpoint_instances(const std::string& instance_type, base::Deadline deadline);
+  base::Result<std::optional<Quota>> endpoint_instances(const std::string& instance_type,
+                                                        base::Deadline deadline);
 
  private:
   Transport& transport_;

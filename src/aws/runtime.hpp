@@ -1,8 +1,9 @@
-// Runtime: the Common Runtime's libraries, event loops, name resolver and TLS context, started and stopped as one.
+// Runtime: the Common Runtime's libraries, event loops, name resolver and TLS context, started and stopped as
+// one.
 //
-// Makes no request itself. Make one per process, before other threads start, and destroy it after every Transport and
-// Invoker that uses it. Thread safety: construction and destruction on one thread; the object is shared otherwise.
-// Callbacks of src/aws run on the loop threads made here and must never block or throw.
+// Makes no request itself. Make one per process, before other threads start, and destroy it after every
+// Transport and Invoker that uses it. Thread safety: construction and destruction on one thread; the object
+// is shared otherwise. Callbacks of src/aws run on the loop threads made here and must never block or throw.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,9 @@ namespace headroom::aws {
 
 struct RuntimeOptions {
   std::size_t loops = 1;  // event loop threads
-  // The kernel stalls a threaded process 7 to 15 ms each time its descriptor table doubles; the table is grown to this
-  // many descriptors (within the process's limit) before the first thread starts. 0 leaves it as it is.
+  // The kernel stalls a threaded process 7 to 15 ms each time its descriptor table doubles; the table is
+  // grown to this many descriptors (within the process's limit) before the first thread starts. 0 leaves it
+  // as it is.
   std::size_t descriptors = 4096;
   bool trace_memory = false;  // tests: count every byte that the libraries hold
 };

@@ -1,7 +1,8 @@
-// SageMaker's control operations that Headroom uses, as plain structs; an unknown field is nullopt, never a sentinel.
+// SageMaker's control operations that Headroom uses, as plain structs; an unknown field is nullopt, never a
+// sentinel.
 //
-// Blocking; as thread safe as its Transport. Errors are the Transport's; a missing endpoint, configuration or model is
-// kNotFound whatever code the service chose. Source: SageMaker API 2017-07-24.
+// Blocking; as thread safe as its Transport. Errors are the Transport's; a missing endpoint, configuration or
+// model is kNotFound whatever code the service chose. Source: SageMaker API 2017-07-24.
 #pragma once
 
 #include <map>
@@ -86,8 +87,8 @@ class SageMaker {
   base::Result<void> delete_endpoint_config(const std::string& name, base::Deadline deadline);
   base::Result<void> delete_model(const std::string& name, base::Deadline deadline);
   // UpdateEndpointWeightsAndCapacities with the count alone. kConflict while the endpoint is Updating.
-  base::Result<void> set_desired_instance_count(const std::string& endpoint, const std::string& variant, int count,
-                                                base::Deadline deadline);
+  base::Result<void> set_desired_instance_count(const std::string& endpoint, const std::string& variant,
+                                                int count, base::Deadline deadline);
   base::Result<void> add_tags(const std::string& arn, const std::vector<Tag>& tags, base::Deadline deadline);
   base::Result<std::vector<Tag>> list_tags(const std::string& arn, base::Deadline deadline);
   base::Result<void> delete_tags(const std::string& arn, const std::vector<std::string>& keys,

@@ -1,11 +1,13 @@
-// Transport: one signed API request, its answer or an error; the interface the typed operations are written against.
+// Transport: one signed API request, its answer or an error; the interface the typed operations are written
+// against.
 //
-// make_transport() speaks JSON 1.1 (1.0 for CloudWatch, the query form for STS), signs with SigV4, retries throttling, 5xx
-// and broken connections with exponential backoff and full jitter until the deadline, and turns an error answer into an
-// Error: message "<Operation> of '<resource>': <what the service said>", context = the AWS error code.
-// Blocking; never call it on a loop thread. Shared and thread safe. Errors, by AWS code: kNotFound (ResourceNotFound*,
-// ValidationException "Could not find"), kThrottled, kForbidden, kUnauthenticated, kConflict (ResourceInUse),
-// kResourceExhausted (limits), kInvalidArgument (validation), kUnavailable, kTimeout, kRefused (plain http), kRemote.
+// make_transport() speaks JSON 1.1 (1.0 for CloudWatch, the query form for STS), signs with SigV4, retries
+// throttling, 5xx and broken connections with exponential backoff and full jitter until the deadline, and
+// turns an error answer into an Error: message "<Operation> of '<resource>': <what the service said>",
+// context = the AWS error code. Blocking; never call it on a loop thread. Shared and thread safe. Errors, by
+// AWS code: kNotFound (ResourceNotFound*, ValidationException "Could not find"), kThrottled, kForbidden,
+// kUnauthenticated, kConflict (ResourceInUse), kResourceExhausted (limits), kInvalidArgument (validation),
+// kUnavailable, kTimeout, kRefused (plain http), kRemote.
 #pragma once
 
 #include <memory>
@@ -25,7 +27,8 @@ struct ApiRequest {
   std::string body;       // JSON, or the query form for STS
   std::string resource;   // what the error message names
   base::Deadline deadline;
-  bool repeatable = true;  // false: a retry could do the thing twice, so only refusals before the work are retried
+  bool repeatable =
+      true;  // false: a retry could do the thing twice, so only refusals before the work are retried
 };
 
 class Transport {

@@ -1,10 +1,11 @@
 // Driver: closed-loop load that holds exactly N requests outstanding, and never more.
 //
-// N may be changed while it runs: raising ramps new slots in, lowering stops issuing until enough have ended; nothing is
-// dropped. A slot whose request was refused (503) or failed waits `backoff` before its next one, so that a full server is
-// asked about 20 times a second per slot and not in a spin; such slots count as `waiting`, not in flight.
-// A request is issued in the callback that ended its predecessor; the driver's own thread only samples, ramps and wakes
-// slots that waited. Thread safety: shared. Destroying it stops it (with no grace).
+// N may be changed while it runs: raising ramps new slots in, lowering stops issuing until enough have ended;
+// nothing is dropped. A slot whose request was refused (503) or failed waits `backoff` before its next one,
+// so that a full server is asked about 20 times a second per slot and not in a spin; such slots count as
+// `waiting`, not in flight. A request is issued in the callback that ended its predecessor; the driver's own
+// thread only samples, ramps and wakes slots that waited. Thread safety: shared. Destroying it stops it (with
+// no grace).
 #pragma once
 
 #include <functional>
@@ -37,13 +38,14 @@ struct Live {  // for a progress line
 class Driver {
  public:
   // `target`, `workload` and `clock` must outlive the driver. cpu_seconds: CPU time used by this process.
-  Driver(Target& target, const Workload& workload, BodyFormat body, base::Clock& clock, DriverOptions options = {},
-         std::function<double()> cpu_seconds = process_cpu_seconds);
+  Driver(Target& target, const Workload& workload, BodyFormat body, base::Clock& clock,
+         DriverOptions options = {}, std::function<double()> cpu_seconds = process_cpu_seconds);
   ~Driver();
 
-  void start();           // starts the driver's thread; nothing is sent before hold()
-  void hold(int asked);   // N from now on; returns at once, the ramp goes on behind
-  // Stops issuing, lets what is outstanding end within `grace`, cancels the rest (aborted, with its age), stops the thread.
+  void start();          // starts the driver's thread; nothing is sent before hold()
+  void hold(int asked);  // N from now on; returns at once, the ramp goes on behind
+  // Stops issuing, lets what is outstanding end within `grace`, cancels the rest (aborted, with its age),
+  // stops the thread.
   void stop(base::Duration grace);
 
   Live live() const;

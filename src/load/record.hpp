@@ -21,7 +21,7 @@ struct Chunk {
 };
 
 struct Record {
-  std::uint64_t index = 0;  // which utterance
+  std::uint64_t index = 0;     // which utterance
   base::SteadyTime planned{};  // when it should have started: the slot came free, or the open loop's schedule
   base::SteadyTime start{};
   std::optional<base::SteadyTime> connected;
@@ -46,8 +46,9 @@ struct Sample {
   int in_flight = 0;  // started and not ended
   int waiting = 0;    // slots that wait after a refusal or failure before they try again
   int asked = 0;      // N
-  int limit = 0;      // in_flight may never exceed this: N, or what was in flight when N was lowered and is draining
-  double cpu_s = 0;   // CPU time this process has used so far
+  int limit =
+      0;  // in_flight may never exceed this: N, or what was in flight when N was lowered and is draining
+  double cpu_s = 0;  // CPU time this process has used so far
 };
 
 }  // namespace headroom::load

@@ -1,7 +1,7 @@
 // Target: where the load driver sends its requests; a fake in tests, InvokerTarget in the programs.
 //
-// start() must not block; callbacks come on any thread, in order, on_done exactly once and not before start() has
-// returned unless the request could not be sent. Thread safety: any thread.
+// start() must not block; callbacks come on any thread, in order, on_done exactly once and not before start()
+// has returned unless the request could not be sent. Thread safety: any thread.
 #pragma once
 
 #include <cstdint>

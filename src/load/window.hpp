@@ -1,11 +1,12 @@
 // WindowView: counts, exact percentiles and the driver's own condition within a span of time.
 //
 // Pure. Latency comes from successful requests alone; every other outcome has its own count, and
-// started = ok + rejected + failed + timed_out + aborted + open always holds. `open` counts requests that started in the
-// window and have not ended; it is 0 once the driver has stopped, and always 0 with Basis::kEnded.
-// client_bound: the driver, not the server, was the limit, so the window judges nothing (SPEC 2.1). True when
-// the process used over 85 % of one core per event loop, or the mean of in flight plus waiting was under 97 % of N, or the
-// 95th percentile of the schedule lag was over 10 ms and over 2 % of the median TTFAB.
+// started = ok + rejected + failed + timed_out + aborted + open always holds. `open` counts requests that
+// started in the window and have not ended; it is 0 once the driver has stopped, and always 0 with
+// Basis::kEnded. client_bound: the driver, not the server, was the limit, so the window judges nothing
+// (SPEC 2.1). True when the process used over 85 % of one core per event loop, or the mean of in flight plus
+// waiting was under 97 % of N, or the 95th percentile of the schedule lag was over 10 ms and over 2 % of the
+// median TTFAB.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct WindowView {
   double audio_s = 0;
   std::uint64_t underruns = 0;
   double in_flight_min = 0, in_flight_mean = 0, in_flight_max = 0;  // from the samples
-  double held_mean = 0;      // in flight plus waiting
+  double held_mean = 0;                                             // in flight plus waiting
   double asked_mean = 0;
   std::size_t samples = 0;
   std::size_t over_limit = 0;  // samples above their limit: must be 0

@@ -1,9 +1,11 @@
-// Workload: the texts that the load driver sends, fixed by name and seed, and the request bodies made from them.
+// Workload: the texts that the load driver sends, fixed by name and seed, and the request bodies made from
+// them.
 //
-// `short`: phrases of about 25 characters, like the published run. `agent`: turns of one to three sentences. `file:PATH`:
-// JSONL, one {"text": "...", "t_s": seconds} a line (t_s optional, for traces). Texts repeat in order after the last.
-// The hash covers every text and body setting: two runs with equal hashes sent the same requests. Immutable, shared.
-// Errors: kInvalidArgument (unknown name), kIo and kInvalidData (file; the message names the line).
+// `short`: phrases of about 25 characters, like the published run. `agent`: turns of one to three sentences.
+// `file:PATH`: JSONL, one {"text": "...", "t_s": seconds} a line (t_s optional, for traces). Texts repeat in
+// order after the last. The hash covers every text and body setting: two runs with equal hashes sent the same
+// requests. Immutable, shared. Errors: kInvalidArgument (unknown name), kIo and kInvalidData (file; the
+// message names the line).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,264 @@
+// One request through signing, connection and stream. See exchange.hpp.
+#include "aws/exchange.hpp"
+
+#include <aws/auth/signable.h>
+#include <aws/auth/signing.h>
+#include <aws/auth/signing_config.h>
+#include <aws/auth/signing_result.h>
+#include <aws/http/connection.h>
+#include <aws/io/stream.h>
+
+namespace headroom::aws {
+
+std::shared_ptr<Exchange> Exchange::make(Runtime& runtime, Pool& pool, ExchangeRequest request,
+                                         ExchangeEvents events) {
+  return std::shared_ptr<Exchange>(new Exchange(runtime, pool, std::move(request), std::move(events)));
+}
+
+Exchange::Exchange(Runtime& runtime, Pool& pool, ExchangeRequest request, ExchangeEvents events)
+    : runtime_(runtime.impl()), pool_(pool), request_(std::move(request)), events_(std::move(events)) {}
+
+Exchange::~Exchange() {
+  if (message_ != nullptr) aws_http_message_release(message_);
+  if (body_ != nullptr) aws_input_stream_release(body_);
+}
+
+void Exchange::start() {
+  std::weak_ptr<Exchange> weak = weak_from_this();
+  {
+    std::lock_guard lock(mutex_);
+    timer_ = runtime_.timers->at(request_.give_up, [weak] {
+      if (auto self = weak.lock()) self->interrupt(ExchangeEnd::kTimedOut);
+    });
+  }
+  if (!build_message()) return finish(ExchangeEnd::kFailed, aws_last_error());
+  if (request_.signing_service.empty()) return acquire();
+  sign();
+}
+
+void Exchange::cancel() { interrupt(ExchangeEnd::kCancelled); }
+
+bool Exchange::build_message() {
+  message_ = aws_http_message_new_request(runtime_.allocator);
+  const auto add = [this](std::string_view name, std::string_view value) {
+    aws_http_header header{};
+    header.name = cursor(name);
+    header.value = cursor(value);
+    return aws_http_message_add_header(message_, header) == AWS_OP_SUCCESS;
+  };
+  const std::string path = pool_.endpoint().path + request_.path;
+  bool good = aws_http_message_set_request_method(message_, cursor(request_.method)) == AWS_OP_SUCCESS &&
+              aws_http_message_set_request_path(message_, cursor(path)) == AWS_OP_SUCCESS &&
+              add("Host", pool_.endpoint().host_header());
+  for (const auto& [name, value] : request_.headers) good = good && add(name, value);
+  good = good && add("Content-Length", std::to_string(request_.body.size()));
+  const aws_byte_cursor bytes = cursor(request_.body);
+  body_ = aws_input_stream_new_from_cursor(runtime_.allocator, &bytes);
+  aws_http_message_set_body_stream(message_, body_);
+  return good;
+}
+
+void Exchange::sign() {
+  struct Signing {
+    std::shared_ptr<Exchange> self;
+    aws_signable* signable;
+  };
+  auto* signing =
+      new Signing{shared_from_this(), aws_signable_new_http_request(runtime_.allocator, message_)};
+  aws_signing_config_aws config{};
+  config.config_type = AWS_SIGNING_CONFIG_AWS;
+  config.algorithm = AWS_SIGNING_ALGORITHM_V4;
+  config.signature_type = AWS_ST_HTTP_REQUEST_HEADERS;
+  config.region = cursor(request_.signing_region);
+  config.service = cursor(request_.signing_service);
+  aws_date_time_init_now(&config.date);
+  config.flags.use_double_uri_encode = true;
+  config.flags.should_normalize_uri_path = true;
+  config.signed_body_header = AWS_SBHT_NONE;
+  config.credentials_provider = request_.provider;
+  // With static or cached keys it runs before aws_sign_request_aws returns; at a first fetch, on another
+  // thread.
+  const auto signed_callback = [](aws_signing_result* result, int error, void* user_data) {
+    std::unique_ptr<Signing> mine(static_cast<Signing*>(user_data));
+    Exchange& self = *mine->self;
+    aws_signable_destroy(mine->signable);
+    if (error == 0 && result != nullptr &&
+        aws_apply_signing_result_to_http_request(self.message_, self.runtime_.allocator, result) ==
+            AWS_OP_SUCCESS) {
+      self.acquire();
+    } else {
+      self.finish(ExchangeEnd::kFailed, error != 0 ? error : aws_last_error());
+    }
+  };
+  if (aws_sign_request_aws(runtime_.allocator, signing->signable,
+                           reinterpret_cast<const aws_signing_config_base*>(&config), signed_callback,
+                           signing) != AWS_OP_SUCCESS) {
+    const int error = aws_last_error();
+    aws_signable_destroy(signing->signable);
+    delete signing;
+    finish(ExchangeEnd::kFailed, error);
+  }
+}
+
+void Exchange::acquire() {
+  const std::shared_ptr<Exchange> keep = shared_from_this();
+  {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    self_ = keep;
+  }
+  acquiring_ = true;
+  aws_http_connection_manager_acquire_connection(
+      pool_.manager(),
+      [](aws_http_connection* connection, int error, void* self) {
+        static_cast<Exchange*>(self)->on_connection(connection, error);
+      },
+      this);
+  acquiring_ = false;
+}
+
+void Exchange::on_connection(aws_http_connection* connection, int error) {
+  std::shared_ptr<Exchange> self;
+  bool ended = false;
+  {
+    std::lock_guard lock(mutex_);
+    self = self_;
+    ended = ended_;
+    if (connection == nullptr || ended) self_.reset();
+  }
+  if (connection == nullptr) return finish(ExchangeEnd::kFailed, error);
+  if (ended) {  // we stopped waiting for it; the next one takes it
+    aws_http_connection_manager_release_connection(pool_.manager(), connection);
+    return;
+  }
+  send(connection);
+}
+
+void Exchange::send(aws_http_connection* connection) {
+  aws_http_make_request_options options{};
+  options.self_size = sizeof(options);
+  options.request = message_;
+  options.user_data = this;
+  options.on_response_headers = headers_callback;
+  options.on_response_header_block_done = head_done_callback;
+  options.on_response_body = body_callback;
+  options.on_complete = complete_callback;
+  aws_http_stream* stream = aws_http_connection_make_request(connection, &options);
+  if (stream == nullptr) {
+    const int error = aws_last_error();
+    std::shared_ptr<Exchange> self;
+    {
+      std::lock_guard lock(mutex_);
+      self = std::move(self_);
+    }
+    aws_http_connection_manager_release_connection(pool_.manager(), connection);
+    return finish(ExchangeEnd::kFailed, error);
+  }
+  bool interrupted = false;
+  {
+    std::lock_guard lock(mutex_);
+    interrupted = ended_;
+    if (!interrupted) {
+      connection_ = connection;
+      stream_ = stream;
+    }
+  }
+  if (interrupted) {  // timed out or cancelled a moment ago
+    std::shared_ptr<Exchange> self;
+    {
+      std::lock_guard lock(mutex_);
+      self = std::move(self_);
+    }
+    aws_http_stream_release(stream);  // never activated, so it never calls back
+    aws_http_connection_manager_release_connection(pool_.manager(), connection);
+    return;
+  }
+  // The manager does not say whether a connection is new; an idle one is handed over before acquire returns.
+  if (events_.on_connected) events_.on_connected(acquiring_);
+  aws_http_stream_acquire(stream);
+  if (aws_http_stream_activate(stream) != AWS_OP_SUCCESS) {
+    on_stream_complete(aws_last_error());
+  } else {
+    std::unique_lock lock(mutex_);
+    const bool missed = wanted_ != ExchangeEnd::kComplete;
+    lock.unlock();
+    // A stream that is not active yet ignores a cancel.
+    if (missed) aws_http_stream_cancel(stream, AWS_ERROR_HTTP_STREAM_CANCELLED);
+  }
+  aws_http_stream_release(stream);
+}
+
+void Exchange::interrupt(ExchangeEnd why) {
+  aws_http_stream* stream = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (wanted_ == ExchangeEnd::kComplete) wanted_ = why;
+    if (stream_ != nullptr) stream = aws_http_stream_acquire(stream_);
+  }
+  if (stream == nullptr) return finish(why, 0);  // still signing or waiting for a connection
+  aws_http_stream_cancel(stream, AWS_ERROR_HTTP_STREAM_CANCELLED);
+  aws_http_stream_release(stream);
+}
+
+void Exchange::on_stream_complete(int error) {
+  std::shared_ptr<Exchange> self;
+  aws_http_connection* connection = nullptr;
+  aws_http_stream* stream = nullptr;
+  ExchangeEnd wanted;
+  {
+    std::lock_guard lock(mutex_);
+    self = std::move(self_);
+    connection = std::exchange(connection_, nullptr);
+    stream = std::exchange(stream_, nullptr);
+    wanted = wanted_;
+  }
+  if (stream != nullptr) aws_http_stream_release(stream);
+  // Given back first: whoever on_end starts next finds it free.
+  if (connection != nullptr) aws_http_connection_manager_release_connection(pool_.manager(), connection);
+  if (error == 0) return finish(ExchangeEnd::kComplete, 0);
+  finish(wanted == ExchangeEnd::kComplete ? ExchangeEnd::kFailed : wanted, error);
+}
+
+void Exchange::finish(ExchangeEnd end, int error) {
+  std::uint64_t timer = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (ended_) return;
+    ended_ = true;
+    timer = timer_;
+  }
+  runtime_.timers->cancel(timer);
+  if (events_.on_end) events_.on_end(end, error);
+}
+
+int Exchange::headers_callback(aws_http_stream*, aws_http_header_block block, const aws_http_header* headers,
+                               std::size_t count, void* user_data) {
+  Exchange& self = *static_cast<Exchange*>(user_data);
+  if (block != AWS_HTTP_HEADER_BLOCK_MAIN || !self.events_.on_header) return AWS_OP_SUCCESS;
+  for (std::size_t i = 0; i < count; ++i)
+    self.events_.on_header(view(headers[i].name), view(headers[i].value));
+  return AWS_OP_SUCCESS;
+}
+
+int Exchange::head_done_callback(aws_http_stream* stream, aws_http_header_block block, void* user_data) {
+  Exchange& self = *static_cast<Exchange*>(user_data);
+  if (block != AWS_HTTP_HEADER_BLOCK_MAIN) return AWS_OP_SUCCESS;
+  int status = 0;
+  aws_http_stream_get_incoming_response_status(stream, &status);
+  if (self.events_.on_head) self.events_.on_head(status);
+  return AWS_OP_SUCCESS;
+}
+
+int Exchange::body_callback(aws_http_stream*, const aws_byte_cursor* data, void* user_data) {
+  Exchange& self = *static_cast<Exchange*>(user_data);
+  if (!self.events_.on_body) return AWS_OP_SUCCESS;
+  const int error = self.events_.on_body(view(*data));
+  return error == 0 ? AWS_OP_SUCCESS : aws_raise_error(error);
+}
+
+void Exchange::complete_callback(aws_http_stream*, int error, void* user_data) {
+  static_cast<Exchange*>(user_data)->on_stream_complete(error);
+}
+
+}  // namespace headroom::aws
