@@ -1,0 +1,73 @@
+// The thread that takes the signals.
+#include "bench/interrupt.hpp"
+
+#include <cstdio>
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error_table.hpp"
+
+namespace headroom::bench {
+namespace {
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+void block_signals() {
+  const sigset_t set = watched();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Interrupt::Interrupt() {
+  listener_ = std::jthread([this] { listen(); });
+}
+
+Interrupt::~Interrupt() {
+  listener_.request_stop();
+  pthread_kill(listener_.native_handle(), SIGTERM);  // wakes sigwait
+}
+
+void Interrupt::listen() {
+  const sigset_t set = watched();
+  while (true) {
+    int number = 0;
+    if (sigwait(&set, &number) != 0) continue;
+    if (listener_.get_stop_token().stop_requested()) return;
+    std::function<void()> second;
+    {
+      auto state = state_.lock();
+      if (state->requested) second = state->on_second ? state->on_second : [] {};
+      state->requested = true;
+    }
+    changed_.notify_all();
+    if (second) {
+      second();
+      std::fflush(nullptr);
+      _exit(base::kExitInterrupted);
+    }
+  }
+}
+
+bool Interrupt::requested() const {
+  return state_.with([](const State& state) { return state.requested; });
+}
+
+bool Interrupt::wait_for(base::Duration time) {
+  auto state = state_.lock();
+  const auto until = base::SystemClock::instance().steady() + time;
+  return !state.wait_until(changed_, until, [&] { return state->requested; });
+}
+
+void Interrupt::on_second(std::function<void()> print) { state_.lock()->on_second = std::move(print); }
+
+}  // namespace headroom::bench
