@@ -1,0 +1,74 @@
+"""The engine meets the reference: equal durations, loudness within 0.2 dB, each band within 0.5 dB, no NaN."""
+
+import json
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import reference
+import whisper_check
+
+pytestmark = pytest.mark.model
+
+SENTENCES = [json.loads(line) for line in
+             (pathlib.Path(__file__).parent / "sentences.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def pairs(cache, engine_probe, tmp_path_factory):
+    """(sentence, engine's sound, reference's sound) for every sentence."""
+    folder = tmp_path_factory.mktemp("sounds")
+    model = reference.Reference(cache)
+    lines = []
+    for number, sentence in enumerate(SENTENCES):
+        sentence["tokens"] = model.tokens(sentence["phonemes"])
+        lines.append(json.dumps({"tokens": sentence["tokens"], "voice": sentence["voice"], "speed": sentence["speed"],
+                                 "out": str(folder / f"{number}.f32")}))
+    done = subprocess.run([engine_probe, cache / "models/kokoro-82m", "1", "2"], input="\n".join(lines) + "\n",
+                          capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(SENTENCES)
+    assert all("error" not in answer for answer in answers), answers
+    return [(sentence, np.fromfile(folder / f"{number}.f32", dtype="<f4"),
+             model.speak(sentence["tokens"], sentence["voice"], sentence["speed"]))
+            for number, sentence in enumerate(SENTENCES)]
+
+
+def test_there_are_enough_sentences_and_voices(pairs):
+    assert len(pairs) >= 20
+    assert len({sentence["voice"] for sentence, _, _ in pairs}) >= 6
+
+
+def test_engine_meets_the_reference(pairs):
+    wrong = []
+    for sentence, sound, expected in pairs:
+        text = sentence["text"]
+        if not np.isfinite(sound).all():
+            wrong.append(f"{text}: a sample is not a number")
+        if sound.size != expected.size:
+            wrong.append(f"{text}: {sound.size} samples, reference {expected.size}")
+        difference = reference.loudness_db(sound) - reference.loudness_db(expected)
+        if abs(difference) > 0.2:
+            wrong.append(f"{text}: loudness {difference:+.2f} dB")
+        bands = reference.bands_db(sound) - reference.bands_db(expected)
+        if np.abs(bands).max() > 0.5:
+            wrong.append(f"{text}: bands {np.round(bands, 2).tolist()} dB")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_whisper_hears_what_the_engine_says(pairs, tmp_path):
+    errors = words = 0
+    heard_wrong = []
+    for sentence, sound, _ in pairs:
+        at_16k = np.interp(np.arange(0, sound.size, 1.5), np.arange(sound.size), sound).astype(np.float32)
+        heard = whisper_check.transcribe(np.pad(at_16k, 4000))
+        count = len(whisper_check.normalise(sentence["text"]).split())
+        rate = whisper_check.wer(sentence["text"], heard)
+        words += count
+        errors += rate * count
+        if rate:
+            heard_wrong.append(f"{sentence['text']} -> {heard}")
+    assert errors / words <= 0.04, f"word error rate {errors / words:.3f}\n" + "\n".join(heard_wrong)
