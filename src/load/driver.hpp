@@ -26,6 +26,7 @@ struct DriverOptions {
   base::Duration sample_every = std::chrono::milliseconds{100};
   base::Duration ramp_step = std::chrono::milliseconds{20};  // between two new slots
   base::Duration backoff = std::chrono::milliseconds{50};
+  int event_loops = 1;  // of the Runtime behind the target: what one core means for client_bound
 };
 
 struct Live {  // for a progress line

@@ -24,21 +24,6 @@ struct Utterance {
   std::optional<base::Duration> at;  // from the start of the trace
 };
 
-class Workload {
- public:
-  static base::Result<Workload> make(std::string_view spec, std::uint64_t seed = 1);
-
-  const Utterance& at(std::uint64_t index) const { return utterances_[index % utterances_.size()]; }
-  std::size_t size() const { return utterances_.size(); }
-  double mean_characters() const;
-  const std::string& spec() const { return spec_; }
-  std::string hash() const;  // 16 hex digits, FNV-1a 64
-
- private:
-  std::string spec_;
-  std::vector<Utterance> utterances_;
-};
-
 // How a text becomes a request body.
 struct BodyFormat {
   std::string content_type = "application/json";
@@ -47,6 +32,22 @@ struct BodyFormat {
   // 16-bit samples: how the driver finds the first audible one. 0 = the rate is in the WAV header.
   int pcm_sample_rate = 24'000;
 };
+
+class Workload {
+ public:
+  static base::Result<Workload> make(std::string_view spec, std::uint64_t seed = 1);
+
+  const Utterance& at(std::uint64_t index) const { return utterances_[index % utterances_.size()]; }
+  std::size_t size() const { return utterances_.size(); }
+  double mean_characters() const;
+  const std::string& spec() const { return spec_; }
+  std::string hash(const BodyFormat& body) const;  // the first 16 hex digits of a SHA-256
+
+ private:
+  std::string spec_;
+  std::vector<Utterance> utterances_;
+};
+
 // `api`: sagemaker (ours: /invocations), openai (/v1/audio/speech); `format`: wav or pcm.
 base::Result<BodyFormat> body_format(std::string_view api, std::string_view voice, std::string_view format);
 std::string render_body(const BodyFormat& format, std::string_view text);
