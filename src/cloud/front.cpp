@@ -1,0 +1,204 @@
+// Dispatch.
+#include "cloud/front.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error_table.hpp"
+#include "cloud/gzip.hpp"
+#include "cloud/wire_cbor.hpp"
+#include "cloud/wire_query.hpp"
+
+namespace headroom::cloud {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::size_t kMaxInflated = 8U << 20U;
+constexpr std::string_view kCborPath = "/service/GraniteServiceVersion20100801/operation/";
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+struct Invoked {
+  std::string endpoint;
+  bool streaming = false;
+};
+
+// "/endpoints/NAME/invocations" and "/endpoints/NAME/invocations-response-stream"
+std::optional<Invoked> parse_invocation(const std::string& path) {
+  constexpr std::string_view kBegin = "/endpoints/", kSync = "/invocations",
+                             kStream = "/invocations-response-stream";
+  if (path.rfind(kBegin, 0) != 0) return std::nullopt;
+  const bool streaming = ends_with(path, kStream);
+  if (!streaming && !ends_with(path, kSync)) return std::nullopt;
+  const std::size_t tail = streaming ? kStream.size() : kSync.size();
+  if (path.size() < kBegin.size() + tail) return std::nullopt;
+  return Invoked{
+      net::percent_decode(std::string_view(path).substr(kBegin.size(), path.size() - kBegin.size() - tail)),
+      streaming};
+}
+
+const Service* find_service(std::string_view prefix) {
+  for (const Service& service : services()) {
+    if (service.target_prefix == prefix) return &service;
+  }
+  return nullptr;
+}
+
+bool is_form(const net::Request& request) {
+  return request.headers.get("content-type").substr(0, 33) == "application/x-www-form-urlencoded";
+}
+
+struct Parsed {
+  CallInfo call;
+  base::Result<Json> in;
+};
+
+// By X-Amz-Target (JSON), by path (CBOR) or by Action and Version (query).
+std::optional<Parsed> parse_call(const net::Request& request, const std::string& body) {
+  CallInfo call;
+  call.request_id = request.id;
+  if (request.path.rfind(kCborPath, 0) == 0) {
+    call.service = find_service("GraniteServiceVersion20100801");
+    call.protocol = Protocol::kCbor;
+    call.operation = request.path.substr(kCborPath.size());
+    return Parsed{call, decode_cbor(body)};
+  }
+  if (request.path != "/") return std::nullopt;
+  const std::string_view target = request.headers.get("x-amz-target");
+  if (const auto dot = target.find('.'); dot != std::string_view::npos) {
+    call.service = find_service(target.substr(0, dot));
+    call.operation = target.substr(dot + 1);
+    if (call.service == nullptr) return std::nullopt;
+    return Parsed{call, parse_object(body)};
+  }
+  if (!is_form(request)) return std::nullopt;
+  auto form = parse_query_form(body);
+  const std::string version = form ? form->value("Version", "") : "";
+  for (const Service& service : services()) {
+    if (!service.query_version.empty() && service.query_version == version) call.service = &service;
+  }
+  if (call.service == nullptr) return std::nullopt;
+  call.protocol = Protocol::kQuery;
+  call.operation = form->value("Action", "");
+  return Parsed{call, std::move(form)};
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text.substr(0, 100)) out += c > 0x20 && c < 0x7f ? c : '?';
+  return out;
+}
+
+}  // namespace
+
+std::string host_of(std::string_view authority) {
+  if (const auto scheme = authority.find("://"); scheme != std::string_view::npos)
+    authority.remove_prefix(scheme + 3);
+  std::string host;
+  if (!authority.empty() && authority.front() == '[')
+    host = authority.substr(1, authority.find(']') - 1);
+  else
+    host = authority.substr(0, authority.find(':'));
+  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char c) { return std::tolower(c); });
+  return host;
+}
+
+std::optional<net::Response> Front::refuse(const net::Request& request) const {
+  const std::string host = host_of(request.headers.get("host"));
+  // A page in a browser that reaches this address under another name, or from another origin, is not a
+  // client.
+  if (settings_.hosts.count(host) == 0)
+    return plain_error(
+        403, "AccessDeniedException",
+        fmt::format("Host '{}' is not answered here; use 127.0.0.1 or localhost, or start with --host-name",
+                    printable(host)));
+  const auto origin = request.headers.find("origin");
+  if (origin && settings_.hosts.count(host_of(*origin)) == 0)
+    return plain_error(403, "AccessDeniedException", "requests of other origins are not answered");
+  if (settings_.credentials) {
+    if (const auto verified = verify_signature(request, *settings_.credentials, clock_.wall()); !verified)
+      return plain_error(403, verified.error().context, verified.error().message);
+  }
+  return std::nullopt;
+}
+
+base::Result<Json> Front::execute(const Service&, const OperationRow& row, const Json& in) {
+  auto result = world_.with([&](World& world) -> base::Result<Json> {
+    try {
+      Api api{world, clock_.wall()};
+      return row.run(api, in);
+    } catch (const Json::exception& e) {  // a member of a type that no reader checked
+      return fail(ErrorCode::kInvalidData, fmt::format("a member has the wrong type: {}", e.what()),
+                  "SerializationException");
+    }
+  });
+  if (result && row.changes) {
+    if (const auto saved = state_.save(world_); !saved)
+      return fail(ErrorCode::kInternal, "the state cannot be saved: " + base::describe(saved.error()));
+    changed_();
+  }
+  return result;
+}
+
+base::Result<Json> Front::run(std::string_view service, std::string_view operation, const Json& in) {
+  for (const Service& candidate : services()) {
+    if (candidate.name != service) continue;
+    const OperationRow* row = find_operation(candidate, operation);
+    if (row != nullptr) return execute(candidate, *row, in);
+  }
+  return fail(ErrorCode::kInternal, fmt::format("no operation {}.{}", service, operation));
+}
+
+net::Response Front::call(const net::Request& request) {
+  std::string body = request.body;
+  if (request.headers.get("content-encoding") == "gzip") {
+    auto inflated = gunzip(body, kMaxInflated);
+    if (!inflated) return plain_error(400, "SerializationException", inflated.error().message);
+    body = std::move(*inflated);
+  }
+  const auto parsed = parse_call(request, body);
+  if (!parsed) {
+    return plain_error(
+        request.path == "/" ? 400 : 404, "UnknownOperationException",
+        fmt::format("{} {} with target '{}' is no operation of this cloud", printable(request.method),
+                    printable(request.path), printable(request.headers.get("x-amz-target"))));
+  }
+  const CallInfo& info = parsed->call;
+  const OperationRow* row = find_operation(*info.service, info.operation);
+  if (row == nullptr)
+    return error_reply(info, {ErrorCode::kNotFound,
+                              fmt::format("operation '{}' of {} is not offered by this cloud",
+                                          printable(info.operation), info.service->name),
+                              "UnknownOperationException"});
+  if (!parsed->in) return error_reply(info, parsed->in.error());
+  const auto result = execute(*info.service, *row, *parsed->in);
+  return result ? success_reply(info, *result) : error_reply(info, result.error());
+}
+
+void Front::handle(const std::shared_ptr<net::Exchange>& exchange) {
+  const net::Request& request = exchange->request();
+  if (auto refused = refuse(request)) return exchange->respond(std::move(*refused));
+  if (request.method == "GET" && (request.path == "/health" || request.path == "/"))
+    return exchange->respond(
+        {200, {{"Content-Type", "application/json"}}, R"({"service":"tts-local","status":"ok"})"});
+  if (request.method != "POST")
+    return exchange->respond(
+        plain_error(405, "UnknownOperationException",
+                    fmt::format("{} is not used by this cloud", printable(request.method))));
+  if (const auto invoked = parse_invocation(request.path))
+    return relay_.invoke(exchange, invoked->endpoint, invoked->streaming);
+  exchange->respond(call(request));
+}
+
+net::Response Front::early(int status, const net::Request&) {
+  return plain_error(status, status == 413 ? "RequestEntityTooLargeException" : "SerializationException",
+                     status == 413 ? "the request is larger than 25 MiB"
+                                   : "the request is not valid HTTP or came too slowly");
+}
+
+}  // namespace headroom::cloud

@@ -1,0 +1,61 @@
+// Front: the HTTP door of the local cloud. Checks Host and signature, finds protocol, service and operation,
+// runs it on the world, saves what it changed before it answers.
+//
+// Answers on the loop thread; operations are short. Thread safe as far as the world is guarded.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/guarded.hpp"
+#include "cloud/relay.hpp"
+#include "cloud/reply.hpp"
+#include "cloud/signature.hpp"
+#include "cloud/state_file.hpp"
+#include "cloud/world.hpp"
+#include "net/server.hpp"
+
+namespace headroom::cloud {
+
+struct FrontSettings {
+  std::optional<Credentials> credentials;  // absent: any signature, or none, is taken
+  std::set<std::string> hosts;             // Host header values without port that are answered
+};
+
+class Front {
+ public:
+  Front(base::Guarded<World>& world, StateFile& state, Relay& relay, const base::Clock& clock,
+        FrontSettings settings, std::function<void()> changed)
+      : world_(world),
+        state_(state),
+        relay_(relay),
+        clock_(clock),
+        settings_(std::move(settings)),
+        changed_(std::move(changed)) {}
+
+  void handle(const std::shared_ptr<net::Exchange>& exchange);
+  // One operation, as if it had come by HTTP: for `tts-local up`.
+  base::Result<Json> run(std::string_view service, std::string_view operation, const Json& in);
+  static net::Response early(int status, const net::Request& seen);
+
+ private:
+  std::optional<net::Response> refuse(const net::Request& request) const;
+  net::Response call(const net::Request& request);
+  base::Result<Json> execute(const Service& service, const OperationRow& row, const Json& in);
+
+  base::Guarded<World>& world_;
+  StateFile& state_;
+  Relay& relay_;
+  const base::Clock& clock_;
+  FrontSettings settings_;
+  std::function<void()> changed_;
+};
+
+// The host of "name:port", "[::1]:port" or a URL's authority, without port and brackets, lower case.
+std::string host_of(std::string_view authority);
+
+}  // namespace headroom::cloud
