@@ -138,6 +138,7 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
     Parser parser;
     parser.body_limit(boost::none);
     beast::flat_buffer buffer;
+    buffer.reserve(kReadBytes);  // else Beast reads 512 bytes at a time
     stream_->expires_after(request_.answer_timeout);
     auto [error, bytes] = co_await http::async_read_header(*stream_, buffer, parser, kNoThrow);
     if (error) {
