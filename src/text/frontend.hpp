@@ -1,0 +1,73 @@
+// Frontend: text in any bytes to segments of phoneme tokens, ready for the speech engine.
+//
+// Cleaning, markup, normalising, lexicon, espeak-ng for what no lexicon knows, punctuation and stress as the
+// model was trained, segments of at most 510 tokens. It does not synthesise, schedule or limit the length of
+// a text (the server does), and reads no clock or network. Units: pauses in seconds, characters are code
+// points of the normalised text. Thread safety: immutable after create(); segments() may be called from many
+// threads at once, and the same text gives the same phonemes whatever the concurrency (espeak-ng sits behind
+// one mutex and a bounded cache). Errors: create(): kNotFound and kInvalidData naming the file. segments():
+// kInvalidArgument with context "unspeakable_text" when nothing in the text can be spoken. Never a crash,
+// whatever the bytes. Sources: the model directory's vocab.json and lexicon/ (misaki 0.9.4); tokens per
+// segment: Kokoro's context of 512 less the two pads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "text/language.hpp"
+#include "text/normalise.hpp"
+
+namespace headroom::text {
+
+struct TextSegment {
+  std::string text;                  // what is spoken, normalised
+  std::string phonemes;              // in the model's alphabet, punctuation and stress marks included
+  std::vector<std::int64_t> tokens;  // 1..510, one per symbol of `phonemes`, without the pads
+  std::size_t characters = 0;        // code points of `text`
+  double pause_before_s = 0;         // only of the first segment: [pause:...] before the first word
+  double pause_after_s = 0;          // natural pause at the join, plus any [pause:...]
+};
+
+struct SegmentLimits {
+  std::size_t most = 510;   // tokens; never exceeded
+  std::size_t aim = 250;    // longer sentences are cut at a clause
+  std::size_t first = 100;  // the first segment: short, so that audio starts early
+  std::size_t tiny = 24;    // shorter sentences join their neighbour
+};
+
+struct FrontendOptions {
+  std::filesystem::path model_dir;  // holds vocab.json and lexicon/{us,gb}_{gold,silver}.json
+  bool use_espeak = true;           // false: as if espeak-ng were not installed
+  SegmentLimits limits;
+  NormaliseOptions normalise;
+};
+
+struct FrontendCounts {
+  std::uint64_t texts = 0;
+  std::uint64_t dropped_symbols = 0;  // symbols nobody can speak, left out
+  std::uint64_t fallback_words = 0;   // words that espeak-ng or spelling had to say
+};
+
+class Frontend {
+ public:
+  static base::Result<std::unique_ptr<Frontend>> create(const FrontendOptions& options);
+  ~Frontend();
+
+  base::Result<std::vector<TextSegment>> segments(std::string_view utf8_text, Language language) const;
+  FrontendCounts counts() const;
+  // One sentence for the log: which espeak-ng speaks unknown words, or what happens without it.
+  std::string status() const;
+
+ private:
+  struct State;
+  explicit Frontend(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom::text

@@ -1,0 +1,163 @@
+// Normalising rules for dates, times of day and decades.
+#include <array>
+
+#include "text/normalise_rules.hpp"
+
+namespace headroom::text::rules {
+namespace {
+
+constexpr std::array<std::string_view, 12> kMonths{"January",   "February", "March",    "April",
+                                                   "May",       "June",     "July",     "August",
+                                                   "September", "October",  "November", "December"};
+// One group; the short forms with or without their dot.
+const std::string kMonthPattern =
+    "(January|February|March|April|May|June|July|August|September|October|November|December|"
+    R"((?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?))";
+
+int number(std::string_view digits) {
+  int n = 0;
+  for (const char c : digits) n = n * 10 + (c - '0');
+  return n;
+}
+
+std::string month_name(std::string_view written) {
+  for (const auto month : kMonths) {
+    if (month.substr(0, 3) == written.substr(0, 3)) return std::string(month);
+  }
+  return std::string(written);
+}
+
+std::string full_year(std::string_view digits, NumberStyle style) {
+  if (digits.size() == 4) return year(digits, style);
+  return year((number(digits) < 70 ? "20" : "19") + std::string(digits), style);
+}
+
+// month 1..12, day 1..31 or an empty optional.
+std::optional<std::string> date_words(int month, int day, std::string_view year_digits, const Match& m) {
+  if (month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
+  const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
+  const std::string nth = ordinal(std::to_string(day), m.style);
+  std::string out = m.style.british ? "the " + nth + " of " + name : name + " " + nth;
+  if (!year_digits.empty()) out += ", " + full_year(year_digits, m.style);
+  return out;
+}
+
+std::optional<std::string> iso_date(const Match& m) {
+  auto out = date_words(number(m.g(2)), number(m.g(3)), m.g(1), m);
+  if (out && !m.g(4).empty())
+    *out += ", " + std::string(m.g(4)) + ":" + std::string(m.g(5));  // the time rule reads it
+  return out;
+}
+
+std::optional<std::string> slash_date(const Match& m) {
+  if (digit(m.after_char()) || m.after_char() == '/') return std::nullopt;
+  int month = number(m.g(1));
+  int day = number(m.g(2));
+  // Dots and dashes are European; slashes follow the country. The impossible order gives way.
+  const bool dotted = m.g(0).find('/') == std::string_view::npos;
+  if (m.style.british || dotted) std::swap(month, day);
+  if (month > 12 && day <= 12) std::swap(month, day);
+  return date_words(month, day, m.g(3), m);
+}
+
+std::optional<std::string> short_slash_date(const Match& m) {  // "on 12/05"
+  auto words = date_words(number(m.g(m.style.british ? 3 : 2)), number(m.g(m.style.british ? 2 : 3)), {}, m);
+  if (!words)
+    words = date_words(number(m.g(m.style.british ? 2 : 3)), number(m.g(m.style.british ? 3 : 2)), {}, m);
+  if (!words || digit(m.after_char()) || m.after_char() == '/') return std::nullopt;
+  return std::string(m.g(1)) + " " + *words;
+}
+
+std::optional<std::string> month_day(const Match& m) {  // "May 5th, 2024", "Jan. 5-7"
+  if (alnum(m.after_char()) || number(m.g(2)) > 31 || number(m.g(2)) == 0) return std::nullopt;
+  std::string out = month_name(m.g(1)) + " " + ordinal(m.g(2), m.style);
+  if (!m.g(3).empty()) out += " to " + ordinal(m.g(3), m.style);
+  if (!m.g(4).empty()) out += ", " + year(m.g(4), m.style);
+  return out;
+}
+
+std::optional<std::string> day_month(const Match& m) {  // "5 May 2024", "5th of May"
+  if (alnum(m.after_char()) || number(m.g(1)) > 31 || number(m.g(1)) == 0) return std::nullopt;
+  const bool has_the = last_word(m.before) == "the";
+  std::string out = (has_the ? "" : "the ") + ordinal(m.g(1), m.style) + " of " + month_name(m.g(2));
+  if (!m.g(3).empty()) out += ", " + year(m.g(3), m.style);
+  return out;
+}
+
+std::optional<std::string> month_year(const Match& m) {
+  return month_name(m.g(1)) + " " + year(m.g(2), m.style);
+}
+
+std::optional<std::string> decade(const Match& m) {  // "1990s"
+  const std::string digits(m.g(1));
+  return plural(year(digits, m.style));
+}
+
+std::optional<std::string> short_decade(const Match& m) {  // "'90s", "80s"
+  return plural(cardinal(m.g(1), m.style));
+}
+
+std::string half_of_day(std::string_view letter_of_half, std::string_view dots, const Match& m) {
+  std::string out = letter_of_half == "a" || letter_of_half == "A" ? " A.M" : " P.M";
+  // "9 p.m." at the end of a sentence: its dot was the sentence's too.
+  if (!dots.empty() && sentence_ends_here(m.after)) out += ".";
+  return out;
+}
+
+std::optional<std::string> clock(const Match& m) {  // "9:30PM", "14:05", "09:00:30"
+  if (m.before_char() == ':' || m.before_char() == '.' || m.after_char() == ':' || digit(m.after_char()))
+    return std::nullopt;
+  const int hour = number(m.g(1));
+  const bool half = !m.g(4).empty();
+  std::string out = cardinal(m.g(1), m.style);
+  if (number(m.g(2)) == 0) {
+    if (!half && m.g(3).empty()) out += hour >= 1 && hour <= 12 ? " o'clock" : " hundred";
+  } else {
+    out += (m.g(2)[0] == '0' ? " oh " : " ") + cardinal(m.g(2), m.style);
+  }
+  if (!m.g(3).empty())
+    out += " and " + cardinal(m.g(3), m.style) + (number(m.g(3)) == 1 ? " second" : " seconds");
+  if (half) out += half_of_day(m.g(4), m.g(5), m);
+  return out;
+}
+
+std::optional<std::string> hour_only(const Match& m) {  // "9 am", "9pm"
+  return cardinal(m.g(1), m.style) + half_of_day(m.g(2), m.g(3), m);
+}
+
+std::optional<std::string> time_range(const Match& m) { return std::string(m.g(1)) + " to "; }
+
+std::optional<std::string> half_alone(const Match& m) {  // "in the a.m."
+  std::string out = m.g(1) == "a" || m.g(1) == "A" ? "A.M" : "P.M";
+  if (sentence_ends_here(m.after)) out += ".";
+  return out;
+}
+
+}  // namespace
+
+void add_calendar(std::vector<Rule>& out) {
+  using K = NormaliseKind;
+  out.push_back(
+      {K::kDate, R"(\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?Z?)?\b)", iso_date});
+  out.push_back({K::kDate, R"(\b(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})\b)", slash_date});
+  out.push_back({K::kDate, R"(\b(\d{1,2})[.\-](\d{1,2})[.\-](\d{4})\b)", slash_date});
+  out.push_back({K::kDate, R"(\b([Oo]n|[Bb]y|[Uu]ntil|[Ss]ince) (\d{1,2})/(\d{1,2})\b)", short_slash_date});
+  out.push_back(
+      {K::kDate,
+       "\\b" + kMonthPattern +
+           R"( (\d{1,2})(?:st|nd|rd|th)?\b(?: ?[-–] ?(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,? (\d{4})\b)?)",
+       month_day});
+  out.push_back({K::kDate, R"(\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?)" + kMonthPattern + R"((?:,? (\d{4})\b)?)",
+                 day_month});
+  out.push_back({K::kDate, "\\b" + kMonthPattern + R"(,? (\d{4})\b)", month_year});
+  out.push_back({K::kDate, R"(\b((?:1[0-9]|20)\d0)'?s\b)", decade});
+  out.push_back({K::kDate, R"('?\b([2-9]0)'?s\b)", short_decade});
+  out.push_back({K::kTime,
+                 R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
+                 clock});
+  out.push_back({K::kTime, R"(\b(1[0-2]|0?[1-9]) ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", hour_only});
+  out.push_back({K::kTime, R"(\b([AP]\.M) ?[-–] ?\b)", time_range});
+  out.push_back({K::kTime, R"(\b([AaPp])\. ?[Mm]\.)", half_alone});
+}
+
+}  // namespace headroom::text::rules

@@ -1,0 +1,83 @@
+// Normalising rules for numbers that are names: phone numbers, versions, addresses of machines, codes with
+// dashes.
+#include "text/normalise_rules.hpp"
+
+namespace headroom::text::rules {
+namespace {
+
+// Groups of digits, read one by one with a short pause between groups; "800" stays "eight hundred".
+std::string grouped(std::string_view written) {
+  std::string out;
+  std::string group;
+  const auto flush = [&] {
+    if (group.empty()) return;
+    if (!out.empty()) out += ", ";
+    out += group == "800" ? "eight hundred" : spell_digits(group);
+    group.clear();
+  };
+  for (const char c : written) {
+    if (digit(c)) {
+      group.push_back(c);
+    } else {
+      flush();
+    }
+  }
+  flush();
+  return out;
+}
+
+bool touches_number(const Match& m) {
+  return digit(m.before_char()) || digit(m.after_char()) || m.before_char() == '.' ||
+         m.before_char() == ',' || m.before_char() == '-' ||
+         ((m.after_char() == '-' || m.after_char() == '.') && m.after.size() > 1 && digit(m.after[1]));
+}
+
+std::optional<std::string> phone(const Match& m) {
+  if (touches_number(m)) return std::nullopt;
+  return (m.g(0)[0] == '+' ? "plus " : "") + grouped(m.g(0));
+}
+
+std::optional<std::string> local_phone(const Match& m) {
+  if (touches_number(m) || m.g(1).back() == '0') return std::nullopt;  // "100-1000" is a range
+  return grouped(m.g(0));
+}
+
+std::optional<std::string> dashed_code(const Match& m) {
+  if (touches_number(m)) return std::nullopt;
+  return grouped(m.g(0));
+}
+
+std::optional<std::string> version(const Match& m) {
+  std::string_view rest = m.g(2);
+  std::size_t dots = 0;
+  for (const char c : rest) dots += c == '.' ? 1 : 0;
+  const bool machine = dots == 3 && m.g(1).empty();
+  std::string out = m.g(1).empty() ? "" : "version";
+  while (!rest.empty()) {
+    const auto dot = rest.find('.');
+    const std::string_view part = rest.substr(0, dot);
+    if (!out.empty()) out += " ";
+    out += (machine && part.size() > 2) || part.size() > 4 || (part.size() > 1 && part[0] == '0')
+               ? spell_digits(part)
+               : cardinal(part, m.style);
+    if (dot == std::string_view::npos) break;
+    out += machine ? " dot" : " point";
+    rest.remove_prefix(dot + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_codes(std::vector<Rule>& out) {
+  using K = NormaliseKind;
+  out.push_back({K::kPhone, R"((?:\+?\b1[ .\-]?)?(?:\(\d{3}\) ?|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b)", phone});
+  out.push_back({K::kPhone, R"(\+\d{1,3}(?:[ .\-]?\(?\d{2,4}\)?){2,5}\b)", phone});
+  out.push_back({K::kPhone, R"(\b0\d{2,4}[ \-]\d{3,4}[ \-]?\d{3,4}\b)", phone});
+  out.push_back({K::kPhone, R"(\b(\d{3})-\d{4}\b)", local_phone});
+  out.push_back({K::kPhone, R"(\b\d+(?:-\d+){2,}\b)", dashed_code});
+  out.push_back({K::kNumber, R"(\b([vV]?)(\d+(?:\.\d+){2,})\b)", version});
+  out.push_back({K::kNumber, R"(\b([vV])(\d+(?:\.\d+)*)\b)", version});
+}
+
+}  // namespace headroom::text::rules

@@ -1,0 +1,101 @@
+// Normalising rules for amounts of money.
+#include "text/normalise_rules.hpp"
+
+namespace headroom::text::rules {
+namespace {
+
+struct Currency {
+  std::string_view sign;
+  std::string_view one;
+  std::string_view many;
+  std::string_view cent;
+  std::string_view cents;
+};
+constexpr Currency kCurrencies[] = {
+    {"$", "dollar", "dollars", "cent", "cents"},    {"€", "euro", "euros", "cent", "cents"},
+    {"£", "pound", "pounds", "penny", "pence"},     {"¥", "yen", "yen", "", ""},
+    {"₹", "rupee", "rupees", "paisa", "paise"},     {"₩", "won", "won", "", ""},
+    {"USD", "dollar", "dollars", "cent", "cents"},  {"EUR", "euro", "euros", "cent", "cents"},
+    {"GBP", "pound", "pounds", "penny", "pence"},   {"JPY", "yen", "yen", "", ""},
+    {"CHF", "Swiss franc", "Swiss francs", "", ""}, {"INR", "rupee", "rupees", "paisa", "paise"}};
+
+const Currency& currency(std::string_view sign) {
+  for (const auto& c : kCurrencies) {
+    if (c.sign == sign) return c;
+  }
+  return kCurrencies[0];
+}
+
+std::string magnitude_word(std::string_view m) {
+  if (m == "k" || m == "K") return "thousand";
+  if (m == "m" || m == "M" || m == "mn" || m == "mm" || m == "MM") return "million";
+  if (m == "b" || m == "B" || m == "bn") return "billion";
+  if (m == "T" || m == "t" || m == "tn" || m == "trn") return "trillion";
+  return std::string(m);
+}
+
+constexpr const char* kMagnitude =
+    R"((?:[ -]?(hundred|thousand|million|billion|trillion)\b|(k|K|mn|m|M|bn|B|tn|T)\b))";
+
+std::string amount_words(std::string_view amount, std::string_view magnitude, const Currency& c,
+                         bool singular, const Match& m) {
+  if (!magnitude.empty()) {
+    return decimal(amount, m.style) + " " + magnitude_word(magnitude) + " " +
+           std::string(singular ? c.one : c.many);
+  }
+  const auto dot = amount.find('.');
+  const std::string_view whole = amount.substr(0, dot);
+  const std::string_view part = dot == std::string_view::npos ? std::string_view{} : amount.substr(dot + 1);
+  const bool no_part = part.find_first_not_of('0') == std::string_view::npos;
+  const auto unit = [&](bool one) { return std::string(one || singular ? c.one : c.many); };
+  if (part.size() == 2 && !no_part && !c.cent.empty()) {
+    std::string cents = cardinal(part, m.style) + " " + std::string(part == "01" ? c.cent : c.cents);
+    if (whole == "0") return cents;
+    return decimal(whole, m.style) + " " + unit(is_one(whole)) + " and " + cents;
+  }
+  if (no_part) return decimal(whole, m.style) + " " + unit(is_one(whole));
+  return decimal(amount, m.style) + " " + std::string(singular ? c.one : c.many);
+}
+
+// "a $5 bill": one thing that is worth five dollars.
+bool is_adjective(const Match& m) {
+  const auto word = last_word(m.before);
+  return (word == "a" || word == "A" || word == "an") && m.after_char() == ' ' && m.after.size() > 1 &&
+         letter(m.after[1]);
+}
+
+std::optional<std::string> sign_first(const Match& m) {  // -? sign amount magnitude
+  const std::string_view magnitude = m.g(4).empty() ? m.g(5) : m.g(4);
+  return (m.g(1).empty() ? "" : "minus ") +
+         amount_words(m.g(3), magnitude, currency(m.g(2)), is_adjective(m), m);
+}
+
+std::optional<std::string> sign_last(const Match& m) {
+  const std::string_view magnitude = m.g(2).empty() ? m.g(3) : m.g(2);
+  return amount_words(m.g(1), magnitude, currency(m.g(4)), false, m);
+}
+
+std::optional<std::string> range(const Match& m) {  // "$5-10 million"
+  const std::string_view magnitude = m.g(4).empty() ? m.g(5) : m.g(4);
+  return decimal(m.g(2), m.style) + " to " + amount_words(m.g(3), magnitude, currency(m.g(1)), false, m);
+}
+
+std::optional<std::string> cents(const Match& m) {
+  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " cent" : " cents");
+}
+
+}  // namespace
+
+void add_money(std::vector<Rule>& out) {
+  const std::string num = std::string("(") + kNum + ")";
+  const std::string magnitude = std::string(kMagnitude) + "?";
+  out.push_back({NormaliseKind::kMoney, "([$£€¥₹₩]) ?" + num + " ?[-–] ?[$£€¥₹₩]?" + num + magnitude, range});
+  out.push_back(
+      {NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK))?([$£€¥₹₩]) ?" + num + magnitude, sign_first});
+  out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + " ?([$€£¥₹₩])", sign_last});
+  out.push_back(
+      {NormaliseKind::kMoney, "\\b" + num + magnitude + R"( ?(USD|EUR|GBP|JPY|CHF|INR)\b)", sign_last});
+  out.push_back({NormaliseKind::kMoney, R"(\b(\d+) ?¢)", cents});
+}
+
+}  // namespace headroom::text::rules

@@ -1,0 +1,256 @@
+// Normalising rules for quantities: units, ranges, fractions, ordinals, years and plain numbers.
+#include <algorithm>
+#include <array>
+
+#include "text/normalise_rules.hpp"
+
+namespace headroom::text::rules {
+namespace {
+
+struct Unit {
+  std::string_view sign;
+  std::string_view one;
+  std::string_view many;
+};
+// American spelling; both lexicons know it.
+constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"},
+                           {"kph", "kilometer per hour", "kilometers per hour"},
+                           {"mph", "mile per hour", "miles per hour"},
+                           {"m/s", "meter per second", "meters per second"},
+                           {"km²", "square kilometer", "square kilometers"},
+                           {"m²", "square meter", "square meters"},
+                           {"cm²", "square centimeter", "square centimeters"},
+                           {"m³", "cubic meter", "cubic meters"},
+                           {"km", "kilometer", "kilometers"},
+                           {"cm", "centimeter", "centimeters"},
+                           {"mm", "millimeter", "millimeters"},
+                           {"nm", "nanometer", "nanometers"},
+                           {"μm", "micrometer", "micrometers"},
+                           {"m", "meter", "meters"},
+                           {"ft", "foot", "feet"},
+                           {"yd", "yard", "yards"},
+                           {"kg", "kilogram", "kilograms"},
+                           {"mg", "milligram", "milligrams"},
+                           {"μg", "microgram", "micrograms"},
+                           {"g", "gram", "grams"},
+                           {"lbs", "pound", "pounds"},
+                           {"lb", "pound", "pounds"},
+                           {"oz", "ounce", "ounces"},
+                           {"ml", "milliliter", "milliliters"},
+                           {"mL", "milliliter", "milliliters"},
+                           {"cl", "centiliter", "centiliters"},
+                           {"l", "liter", "liters"},
+                           {"L", "liter", "liters"},
+                           {"TB", "terabyte", "terabytes"},
+                           {"GB", "gigabyte", "gigabytes"},
+                           {"MB", "megabyte", "megabytes"},
+                           {"KB", "kilobyte", "kilobytes"},
+                           {"kB", "kilobyte", "kilobytes"},
+                           {"GiB", "gibibyte", "gibibytes"},
+                           {"MiB", "mebibyte", "mebibytes"},
+                           {"Gbps", "gigabit per second", "gigabits per second"},
+                           {"Mbps", "megabit per second", "megabits per second"},
+                           {"kbps", "kilobit per second", "kilobits per second"},
+                           {"GHz", "gigahertz", "gigahertz"},
+                           {"MHz", "megahertz", "megahertz"},
+                           {"kHz", "kilohertz", "kilohertz"},
+                           {"Hz", "hertz", "hertz"},
+                           {"ms", "millisecond", "milliseconds"},
+                           {"μs", "microsecond", "microseconds"},
+                           {"ns", "nanosecond", "nanoseconds"},
+                           {"secs", "second", "seconds"},
+                           {"sec", "second", "seconds"},
+                           {"s", "second", "seconds"},
+                           {"mins", "minute", "minutes"},
+                           {"min", "minute", "minutes"},
+                           {"hrs", "hour", "hours"},
+                           {"hr", "hour", "hours"},
+                           {"h", "hour", "hours"},
+                           {"°C", "degree Celsius", "degrees Celsius"},
+                           {"°F", "degree Fahrenheit", "degrees Fahrenheit"},
+                           {"°", "degree", "degrees"},
+                           {"C", "degree Celsius", "degrees Celsius"},
+                           {"F", "degree Fahrenheit", "degrees Fahrenheit"},
+                           {"kWh", "kilowatt hour", "kilowatt hours"},
+                           {"MW", "megawatt", "megawatts"},
+                           {"kW", "kilowatt", "kilowatts"},
+                           {"W", "watt", "watts"},
+                           {"kV", "kilovolt", "kilovolts"},
+                           {"V", "volt", "volts"},
+                           {"mAh", "milliamp hour", "milliamp hours"},
+                           {"mA", "milliamp", "milliamps"},
+                           {"dB", "decibel", "decibels"},
+                           {"fps", "frame per second", "frames per second"},
+                           {"rps", "request per second", "requests per second"},
+                           {"rpm", "revolution per minute", "revolutions per minute"},
+                           {"px", "pixel", "pixels"},
+                           {"%", "percent", "percent"},
+                           {"ppm", "part per million", "parts per million"},
+                           {"kcal", "kilocalorie", "kilocalories"},
+                           {"kPa", "kilopascal", "kilopascals"},
+                           {"hPa", "hectopascal", "hectopascals"},
+                           {"psi", "P.S.I", "P.S.I"},
+                           {"Ω", "ohm", "ohms"},
+                           {"ha", "hectare", "hectares"}};
+
+std::string unit_pattern() {
+  std::vector<std::string_view> signs;
+  for (const auto& u : kUnits) signs.push_back(u.sign);
+  std::stable_sort(signs.begin(), signs.end(), [](auto a, auto b) { return a.size() > b.size(); });
+  std::string out;
+  for (const auto s : signs) {
+    if (!out.empty()) out += "|";
+    out += s;
+  }
+  return "(" + out + ")";
+}
+
+std::string unit_words(std::string_view sign, std::string_view amount) {
+  for (const auto& u : kUnits) {
+    if (u.sign == sign) return std::string(is_one(amount) ? u.one : u.many);
+  }
+  return std::string(sign);
+}
+
+// A dash before a number is a minus only where no word or number ends.
+bool is_minus(const Match& m) {
+  const char c = m.before_char();
+  return c == '\0' || c == ' ' || c == '\n' || c == '(' || c == '=' || c == '/' || c == '+' || c == '*' ||
+         c == '<' || c == '>';
+}
+
+std::string signed_words(std::string_view dash, std::string_view number, const Match& m) {
+  if (dash.empty()) return decimal(number, m.style);
+  return (is_minus(m) ? "minus " : " ") + decimal(number, m.style);
+}
+
+bool unit_ends(const Match& m) {
+  const auto c = static_cast<unsigned char>(m.after_char());
+  return !alnum(m.after_char()) && c < 0x80 && m.after_char() != '_';
+}
+
+std::optional<std::string> unit(const Match& m) {
+  const bool dashed = m.g(0)[m.g(0).size() - m.g(3).size() - 1] == '-';  // "10-min", but not "section 5-C"
+  if (!unit_ends(m) || (dashed && m.g(3).size() == 1)) return std::nullopt;
+  return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
+}
+
+std::optional<std::string> unit_range(const Match& m) {
+  if (!unit_ends(m)) return std::nullopt;
+  return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
+}
+
+bool looks_like_year(std::string_view d) {
+  return d.size() == 4 && ((d[0] == '1' && d[1] >= '5') || d.substr(0, 2) == "20");
+}
+
+std::optional<std::string> range(const Match& m) {
+  if (m.before_char() == '-' || m.before_char() == '.' || m.after_char() == '-' || letter(m.before_char()))
+    return std::nullopt;
+  if (looks_like_year(m.g(1)) && (looks_like_year(m.g(2)) || m.g(2).size() == 2)) {
+    return year(m.g(1), m.style) + " to " +
+           (m.g(2).size() == 2 ? cardinal(m.g(2), m.style) : year(m.g(2), m.style));
+  }
+  return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style);
+}
+
+std::optional<std::string> by_size(const Match& m) {
+  return decimal(m.g(1), m.style) + " by " + decimal(m.g(2), m.style);
+}
+
+std::string fraction_words(std::string_view over, std::string_view under, NumberStyle style) {
+  const bool one = is_one(over);
+  if (under == "2") return cardinal(over, style) + (one ? " half" : " halves");
+  if (under == "4") return cardinal(over, style) + (one ? " quarter" : " quarters");
+  return cardinal(over, style) + " " + ordinal(under, style) + (one ? "" : "s");
+}
+
+int small(std::string_view d) { return d.size() > 3 ? 1000 : (d.empty() ? 0 : std::stoi(std::string(d))); }
+
+std::optional<std::string> mixed_fraction(const Match& m) {  // "2 1/2"
+  if (small(m.g(2)) >= small(m.g(3)) || small(m.g(3)) < 2) return std::nullopt;
+  if (m.g(2) == "1" && m.g(3) == "2") return cardinal(m.g(1), m.style) + " and a half";
+  return cardinal(m.g(1), m.style) + " and " + fraction_words(m.g(2), m.g(3), m.style);
+}
+
+std::optional<std::string> fraction(const Match& m) {
+  if (m.before_char() == '/' || m.after_char() == '/' || m.before_char() == '.') return std::nullopt;
+  const int over = small(m.g(1));
+  const int under = small(m.g(2));
+  if (m.g(0) == "24/7") return std::string("twenty four seven");
+  if (m.g(0) == "9/11") return std::string("nine eleven");
+  if (over == under && over == 50) return std::string("fifty fifty");
+  if (over >= 1 && over < under &&
+      (under <= 10 || under == 12 || under == 16 || under == 20 || under == 32 || under == 100)) {
+    return fraction_words(m.g(1), m.g(2), m.style);
+  }
+  return cardinal(m.g(1), m.style) + " over " + cardinal(m.g(2), m.style);
+}
+
+struct Vulgar {
+  std::string_view sign;
+  std::string_view over;
+  std::string_view under;
+};
+constexpr Vulgar kVulgar[] = {{"½", "1", "2"}, {"¼", "1", "4"}, {"¾", "3", "4"}, {"⅓", "1", "3"},
+                              {"⅔", "2", "3"}, {"⅛", "1", "8"}, {"⅜", "3", "8"}, {"⅝", "5", "8"},
+                              {"⅞", "7", "8"}, {"⅕", "1", "5"}};
+
+std::optional<std::string> vulgar_fraction(const Match& m) {
+  for (const auto& v : kVulgar) {
+    if (v.sign != m.g(2)) continue;
+    if (m.g(1).empty()) return v.sign == "½" ? "one half" : fraction_words(v.over, v.under, m.style);
+    const std::string part = v.sign == "½" ? "a half" : fraction_words(v.over, v.under, m.style);
+    return cardinal(m.g(1), m.style) + " and " + part;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ordinal_number(const Match& m) {
+  std::string digits;
+  for (const char c : m.g(1)) {
+    if (digit(c)) digits.push_back(c);
+  }
+  const std::string words = ordinal(digits, m.style);
+  return m.before_char() == '-' ? " " + words : words;
+}
+
+std::optional<std::string> era_year(const Match& m) {  // "in 1066"
+  return std::string(m.g(1)) + " " + year(m.g(2), m.style);
+}
+
+std::optional<std::string> plain_number(const Match& m) {
+  const std::string_view dash = m.g(1);
+  const std::string_view number = m.g(2);
+  const bool glued_dash = !dash.empty() && !is_minus(m);
+  const bool bare = number.find_first_of(".,") == std::string_view::npos;
+  if (bare && looks_like_year(number) && (dash.empty() || glued_dash)) {
+    return (glued_dash ? " " : "") + year(number, m.style);
+  }
+  // Long runs without separators are codes.
+  if (bare && number.size() > 9 && number.substr(number.size() - 3) != "000") return spell_digits(number);
+  return signed_words(dash, number, m);
+}
+
+}  // namespace
+
+void add_quantities(std::vector<Rule>& out) {
+  using K = NormaliseKind;
+  const std::string num = std::string("(") + kNum + ")";
+  const std::string units = unit_pattern();
+  out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
+  out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
+  out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
+  out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
+  out.push_back({K::kUnit, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units, unit_range});
+  out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
+  out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
+  out.push_back({K::kNumber, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
+  out.push_back(
+      {K::kNumber,
+       R"(\b([Ii]n|[Ss]ince|[Ff]rom|[Uu]ntil|[Bb]efore|[Aa]fter|[Yy]ear|[Aa]round|[Cc]irca) (1\d{3})\b)",
+       era_year});
+  out.push_back({K::kNumber, "(-)?(" + std::string(kNum) + R"(|\.\d+))", plain_number});
+}
+
+}  // namespace headroom::text::rules

@@ -1,0 +1,197 @@
+// Cutting text into pieces and tokens; see tokens.hpp.
+#include "text/tokens.hpp"
+
+#include <algorithm>
+
+#include "text/utf8.hpp"
+
+namespace headroom::text {
+namespace {
+
+// "1.5s", "500ms", "2" -> seconds
+bool parse_pause(std::string_view s, double& seconds) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  double value = 0;
+  double scale = 0;
+  std::size_t digits = 0;
+  std::size_t i = 0;
+  for (; i < s.size() && i < 12; ++i) {
+    if (s[i] == '.' && scale == 0) {
+      scale = 1;
+    } else if (s[i] >= '0' && s[i] <= '9') {
+      ++digits;
+      value = value * 10 + (s[i] - '0');
+      scale *= 10;
+    } else {
+      break;
+    }
+  }
+  if (scale > 1) value /= scale;
+  const std::string_view unit = s.substr(i);
+  if (digits == 0 || !(unit.empty() || unit == "s" || unit == "ms")) return false;
+  seconds = std::min(unit == "ms" ? value / 1000 : value, kLongestPauseS);
+  return true;
+}
+
+// Recognises one markup construct that starts at text[at] == '['; moves `at` past it.
+bool take_markup(std::string_view text, std::size_t& at, Piece& piece) {
+  constexpr std::size_t kLongest = 500;  // bounds the look ahead, and so the whole scan
+  const std::string_view window = text.substr(at, kLongest);
+  const auto close = window.find(']');
+  if (close == std::string_view::npos) return false;
+  const std::string_view inside = window.substr(1, close - 1);
+  if (inside.substr(0, 6) == "pause:") {
+    double seconds = 0;
+    if (!parse_pause(inside.substr(6), seconds)) return false;
+    piece = {Token::Kind::kPause, {}, {}, seconds};
+    at += close + 1;
+    return true;
+  }
+  if (close + 1 >= window.size() || window[close + 1] != '(' || inside.empty()) return false;
+  const auto end = window.find(')', close);
+  if (end == std::string_view::npos) return false;
+  std::string_view target = window.substr(close + 2, end - close - 2);
+  piece = {Token::Kind::kWord, std::string(inside), {}, 0};
+  if (target.size() > 2 && target.front() == '/' && target.back() == '/' &&
+      target.find("//") == std::string_view::npos) {
+    piece.kind = Token::Kind::kPhonemes;
+    piece.phonemes = std::string(target.substr(1, target.size() - 2));
+  }
+  at += end + 1;
+  return true;
+}
+
+bool is_model_punctuation(char32_t c) {
+  constexpr std::u32string_view kAll = U";:,.!?—…“”()";
+  return kAll.find(c) != std::u32string_view::npos;
+}
+
+class Tokeniser {
+ public:
+  Tokeniser(std::string_view text, std::vector<Token>& out) : text_(text), out_(out) {}
+
+  std::size_t run() {
+    while (at_ < text_.size()) {
+      const std::size_t from = at_;
+      const char32_t c = next_code_point(text_, at_);
+      if (c == U'\n') {
+        line_end();
+      } else if (c == U' ') {
+        space_ = true;
+        ++line_length_;
+      } else if (starts_word(c)) {
+        at_ = from;
+        take_word();
+      } else if (is_model_punctuation(c)) {
+        put(Token::Kind::kPunctuation, text_.substr(from, at_ - from));
+      } else if (c == U'–') {
+        put(Token::Kind::kPunctuation, "—");
+      } else if (c == U'-' || c == U'\'') {
+        space_ = space_ || c == U'-';  // a stray dash or quote has no sound
+      } else {
+        ++dropped_;
+        space_ = true;
+      }
+    }
+    return dropped_;
+  }
+
+ private:
+  static bool is_word_char(char32_t c) {
+    return c != kBad &&
+           (is_ascii_letter(c) || is_ascii_digit(c) || (c >= 0x80 && !is_model_punctuation(c) && c != U'–'));
+  }
+  bool starts_word(char32_t c) const {
+    if (is_word_char(c)) return true;
+    if (c != U'\'' || at_ >= text_.size()) return false;
+    std::size_t next = at_;
+    return is_word_char(next_code_point(text_, next));
+  }
+
+  void line_end() {
+    // A blank line ends a paragraph. A short line followed by a capital is a heading, a list item or a verse.
+    std::size_t next = at_;
+    while (next < text_.size() && text_[next] == ' ') ++next;
+    const bool blank = line_length_ == 0 || (next < text_.size() && text_[next] == '\n');
+    const bool capital = next < text_.size() && text_[next] >= 'A' && text_[next] <= 'Z';
+    if (blank || (capital && line_length_ < 60)) paragraph_ = true;
+    space_ = true;
+    line_length_ = 0;
+  }
+
+  void take_word() {
+    const std::size_t from = at_;
+    std::size_t end = at_;
+    std::size_t letters = 0;  // since the last dot, for initials
+    while (at_ < text_.size()) {
+      std::size_t after = at_;
+      const char32_t c = next_code_point(text_, after);
+      std::size_t beyond = after;
+      const char32_t next = after < text_.size() ? next_code_point(text_, beyond) : 0;
+      const bool joins = (c == U'\'' || c == U'-') && (is_word_char(next) || (c == U'\'' && at_ == from));
+      const bool initial_dot = c == U'.' && letters == 1 && is_ascii_letter(next);
+      if (!is_word_char(c) && !joins && !initial_dot) break;
+      letters = is_word_char(c) ? letters + 1 : 0;
+      at_ = after;
+      end = after;
+    }
+    if (end == from) {
+      next_code_point(text_, at_);
+      return;
+    }
+    put(Token::Kind::kWord, text_.substr(from, end - from));
+  }
+
+  void put(Token::Kind kind, std::string_view text) {
+    Token t;
+    t.kind = kind;
+    t.text = std::string(text);
+    t.space_before = space_;
+    t.paragraph_before = paragraph_;
+    out_.push_back(std::move(t));
+    line_length_ += text.size();
+    space_ = false;
+    paragraph_ = false;
+  }
+
+  std::string_view text_;
+  std::vector<Token>& out_;
+  std::size_t at_ = 0;
+  std::size_t line_length_ = 0;
+  std::size_t dropped_ = 0;
+  bool space_ = false;
+  bool paragraph_ = false;
+};
+
+}  // namespace
+
+std::vector<Piece> split_markup(std::string_view text) {
+  std::vector<Piece> out;
+  std::string plain;
+  double total_pause = 0;
+  const auto flush = [&] {
+    if (!plain.empty()) out.push_back({Token::Kind::kWord, std::move(plain), {}, 0});
+    plain.clear();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    Piece piece;
+    if (text[at] != '[' || !take_markup(text, at, piece)) {
+      plain.push_back(text[at++]);
+      continue;
+    }
+    if (piece.kind == Token::Kind::kWord) {
+      plain += piece.text;
+      continue;
+    }
+    flush();
+    piece.pause_s = std::min(piece.pause_s, kLongestTotalPauseS - total_pause);
+    total_pause += piece.pause_s;
+    out.push_back(std::move(piece));
+  }
+  flush();
+  return out;
+}
+
+std::size_t tokenise(std::string_view text, std::vector<Token>& out) { return Tokeniser(text, out).run(); }
+
+}  // namespace headroom::text
