@@ -252,4 +252,15 @@ Result<std::vector<ScalingActivity>> AutoScaling::describe_activities(const std:
   return out;
 }
 
+Result<std::map<std::string, std::string>> AutoScaling::list_tags(const std::string& target_arn,
+                                                                  base::Deadline deadline) {
+  auto answer = call(transport_, {Service::kAutoScaling, "ListTagsForResource", target_arn, deadline},
+                     {{"ResourceARN", target_arn}});
+  if (!answer) return tl::unexpected(answer.error());
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : object_of(*answer, "Tags").items())
+    out[key] = value.is_string() ? value.get<std::string>() : std::string{};
+  return out;
+}
+
 }  // namespace headroom::aws

@@ -5,6 +5,7 @@
 // API 2016-02-06.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -133,6 +134,9 @@ class AutoScaling {
                                    base::Deadline deadline);
   base::Result<std::vector<ScalingActivity>> describe_activities(const std::string& resource_id,
                                                                  base::Deadline deadline);
+  // Of a scalable target, by its ARN: key -> value.
+  base::Result<std::map<std::string, std::string>> list_tags(const std::string& target_arn,
+                                                             base::Deadline deadline);
 
  private:
   Transport& transport_;

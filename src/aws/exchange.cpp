@@ -107,14 +107,12 @@ void Exchange::acquire() {
     if (ended_) return;
     self_ = keep;
   }
-  acquiring_ = true;
   aws_http_connection_manager_acquire_connection(
       pool_.manager(),
       [](aws_http_connection* connection, int error, void* self) {
         static_cast<Exchange*>(self)->on_connection(connection, error);
       },
       this);
-  acquiring_ = false;
 }
 
 void Exchange::on_connection(aws_http_connection* connection, int error) {
@@ -173,8 +171,7 @@ void Exchange::send(aws_http_connection* connection) {
     aws_http_connection_manager_release_connection(pool_.manager(), connection);
     return;
   }
-  // The manager does not say whether a connection is new; an idle one is handed over before acquire returns.
-  if (events_.on_connected) events_.on_connected(acquiring_);
+  if (events_.on_connected) events_.on_connected();
   aws_http_stream_acquire(stream);
   if (aws_http_stream_activate(stream) != AWS_OP_SUCCESS) {
     on_stream_complete(aws_last_error());

@@ -6,7 +6,6 @@
 // safe.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,7 +36,7 @@ struct ExchangeRequest {
 enum class ExchangeEnd { kComplete, kFailed, kTimedOut, kCancelled };
 
 struct ExchangeEvents {
-  std::function<void(bool reused)> on_connected;
+  std::function<void()> on_connected;
   std::function<void(std::string_view name, std::string_view value)> on_header;
   std::function<void(int status)> on_head;  // all headers are there
   // Returns 0, or a Common Runtime error that ends the exchange.
@@ -76,7 +75,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   ExchangeEvents events_;
   aws_http_message* message_ = nullptr;
   aws_input_stream* body_ = nullptr;
-  std::atomic<bool> acquiring_{false};
 
   std::mutex mutex_;  // guards all below
   std::uint64_t timer_ = 0;

@@ -120,8 +120,8 @@ class CrtInvoker final : public Invoker {
 
   ExchangeEvents make_events(const std::shared_ptr<Call>& call, std::uint64_t id) {
     ExchangeEvents events;
-    events.on_connected = [call](bool reused) {
-      if (call->events.on_connected) call->events.on_connected(now(), reused);
+    events.on_connected = [call] {
+      if (call->events.on_connected) call->events.on_connected(now());
     };
     events.on_header = [call](std::string_view name, std::string_view value) {
       call->facts.headers.emplace_back(lower(name), value);

@@ -57,7 +57,7 @@ struct InvokeResult {
 };
 
 struct InvokeEvents {
-  std::function<void(base::SteadyTime at, bool reused)> on_connected;
+  std::function<void(base::SteadyTime at)> on_connected;  // it has a connection, new or kept
   std::function<void(base::SteadyTime at, std::string_view bytes)> on_data;
   std::function<void(base::SteadyTime at, const InvokeResult& result)> on_done;
 };

@@ -80,7 +80,7 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
     request.accept = body.accept;
     request.timeout = options.request_timeout;
     aws::InvokeEvents events;
-    events.on_connected = [one](SteadyTime at, bool) { one->record.connected = at; };
+    events.on_connected = [one](SteadyTime at) { one->record.connected = at; };
     events.on_data = [one](SteadyTime at, std::string_view bytes) {
       Record& record = one->record;
       if (!record.first_byte) record.first_byte = at;
