@@ -7,15 +7,18 @@ source "$SETUP_DIR/steps.sh"
 
 usage() {
     cat <<TEXT
-usage: setup.sh [--without-tests]
+usage: setup.sh [--quiet] [--without-tests]
+  --quiet           prints nothing for steps that were finished before
   --without-tests   leaves out the Python packages that only the tests need
 TEXT
 }
 
 WITH_TESTS=1
+QUIET=0
 for argument in "$@"; do
     case "$argument" in
         --without-tests) WITH_TESTS=0 ;;
+        --quiet) QUIET=1 ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 2 ;;
     esac
@@ -41,17 +44,19 @@ STEPS=(
 
 begin=$SECONDS
 number=0
+worked=0
 for step in "${STEPS[@]}"; do
     number=$((number + 1))
-    printf '[%d/%d] %s ... ' "$number" "${#STEPS[@]}" "${step#*|}"
     name="${step%%|*}"
     if "have_$name"; then
-        echo "already there"
+        ((QUIET)) || printf '[%d/%d] %s ... already there\n' "$number" "${#STEPS[@]}" "${step#*|}"
         continue
     fi
+    worked=1
+    printf '[%d/%d] %s ... ' "$number" "${#STEPS[@]}" "${step#*|}"
     started=$SECONDS
     "make_$name"
     "have_$name" || die "step '${step#*|}' ended but left something out; run ./dev setup again and see $HEADROOM_CACHE/log"
     echo "done ($((SECONDS - started)) s)"
 done
-echo "Headroom is set up in $HEADROOM_CACHE ($((SECONDS - begin)) s)"
+((QUIET && !worked)) || echo "Headroom is set up in $HEADROOM_CACHE ($((SECONDS - begin)) s)"
