@@ -1,0 +1,219 @@
+// Tests of the closed loop with a fake target and a fake clock, and once with real threads.
+#include "load/driver.hpp"
+
+#include <map>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace headroom::load {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Keeps every request open until the test ends it.
+class FakeTarget final : public Target {
+ public:
+  std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events) override {
+    std::lock_guard lock(mutex);
+    bodies.push_back(request.body);
+    open.emplace(++last, std::move(events));
+    most = std::max(most, open.size());
+    return last;
+  }
+  void cancel(std::uint64_t id) override {
+    cancelled.push_back(id);
+    if (!deaf) end(id, Outcome::kAborted, clock->steady());
+  }
+  void end(std::uint64_t id, Outcome outcome, base::SteadyTime at) {
+    aws::InvokeEvents events;
+    {
+      std::lock_guard lock(mutex);
+      const auto found = open.find(id);
+      if (found == open.end()) return;
+      events = std::move(found->second);
+      open.erase(found);
+    }
+    aws::InvokeResult result;
+    result.outcome = outcome;
+    if (outcome != Outcome::kOk) result.error = std::string(name_of(outcome)) + ": because";
+    events.on_done(at, result);
+  }
+  std::uint64_t oldest() const { return open.begin()->first; }
+
+  base::Clock* clock = nullptr;
+  std::mutex mutex;
+  std::map<std::uint64_t, aws::InvokeEvents> open;
+  std::vector<std::string> bodies;
+  std::vector<std::uint64_t> cancelled;
+  std::uint64_t last = 0;
+  std::size_t most = 0;
+  bool deaf = false;
+};
+
+class DriverTest : public testing::Test {
+ protected:
+  DriverTest() {
+    target.clock = &clock;
+    driver = std::make_unique<Driver>(target, workload, *body_format("sagemaker", "af_heart", "wav"), clock,
+                                      DriverOptions{}, [this] { return cpu; });
+  }
+  void run(base::Duration time) {
+    for (base::Duration passed{}; passed < time; passed += milliseconds{10}) {
+      driver->step();
+      clock.advance(milliseconds{10});
+    }
+    driver->step();
+  }
+  void fill(int n) {
+    driver->hold(n);
+    run(milliseconds{20 * n});
+  }
+  static void expect_never_over(const std::vector<Sample>& samples) {
+    for (const Sample& sample : samples) EXPECT_LE(sample.in_flight, sample.limit);
+  }
+
+  base::FakeClock clock;
+  FakeTarget target;
+  const Workload workload = *Workload::make("short");
+  double cpu = 0;
+  std::unique_ptr<Driver> driver;
+};
+
+TEST_F(DriverTest, RampsInOneSlotAtATime) {
+  driver->hold(5);
+  driver->step();
+  EXPECT_EQ(target.open.size(), 1u);
+  clock.advance(milliseconds{20});
+  driver->step();
+  EXPECT_EQ(target.open.size(), 2u);
+  run(milliseconds{200});
+  EXPECT_EQ(target.open.size(), 5u);
+}
+
+TEST_F(DriverTest, HoldsExactlyNThroughEveryOutcome) {
+  fill(5);
+  for (int i = 0; i < 200; ++i) {
+    clock.advance(milliseconds{7});
+    const std::array kOutcomes{Outcome::kOk, Outcome::kOk, Outcome::kTimedOut};
+    target.end(target.oldest(), kOutcomes[static_cast<std::size_t>(i) % 3], clock.steady());
+    EXPECT_EQ(target.open.size(), 5u);
+    driver->step();
+  }
+  EXPECT_EQ(target.most, 5u);
+  expect_never_over(driver->samples());
+  EXPECT_EQ(driver->live().in_flight, 5);
+}
+
+TEST_F(DriverTest, ARefusedSlotWaitsAndStillCountsAsHeld) {
+  fill(3);
+  target.end(target.oldest(), Outcome::kRejected, clock.steady());
+  EXPECT_EQ(target.open.size(), 2u);
+  clock.advance(milliseconds{49});
+  driver->step();
+  EXPECT_EQ(target.open.size(), 2u);
+  clock.advance(milliseconds{60});  // late: the lag is the driver's own
+  driver->step();
+  EXPECT_EQ(target.open.size(), 3u);
+  EXPECT_EQ(driver->samples().back().in_flight + driver->samples().back().waiting, 3);
+  target.end(3, Outcome::kOk, clock.steady());
+  target.end(4, Outcome::kOk, clock.steady());
+  EXPECT_EQ(driver->records().back().start - driver->records().back().planned, milliseconds{59});
+}
+
+TEST_F(DriverTest, LoweringDropsNothingAndRaisingGoesOn) {
+  fill(6);
+  driver->hold(2);
+  run(milliseconds{300});
+  EXPECT_EQ(target.open.size(), 6u);
+  for (int i = 0; i < 5; ++i) target.end(target.oldest(), Outcome::kOk, clock.steady());
+  EXPECT_EQ(target.open.size(), 2u);
+  EXPECT_TRUE(target.cancelled.empty());
+  driver->hold(4);
+  run(milliseconds{100});
+  EXPECT_EQ(target.open.size(), 4u);
+  expect_never_over(driver->samples());
+}
+
+TEST_F(DriverTest, StopAbortsTheRestWithItsAge) {
+  fill(3);
+  clock.advance(std::chrono::seconds{8});
+  const auto now = clock.steady();
+  driver->stop({});
+  ASSERT_EQ(driver->records().size(), 3u);
+  for (const Record& record : driver->records()) {
+    EXPECT_EQ(record.outcome, Outcome::kAborted);
+    EXPECT_GE(record.end - record.start, std::chrono::seconds{8});
+  }
+  const auto view = driver->window(now - std::chrono::hours{1}, now + milliseconds{1}, Basis::kStarted);
+  EXPECT_EQ(view.started, 3u);
+  EXPECT_EQ(view.aborted, 3u);
+  EXPECT_EQ(view.open, 0u);
+}
+
+TEST_F(DriverTest, EveryTextComesInOrder) {
+  fill(3);
+  EXPECT_EQ(target.bodies[0], render_body(*body_format("sagemaker", "af_heart", "wav"), workload.at(0).text));
+  EXPECT_NE(target.bodies[0], target.bodies[1]);
+}
+
+TEST_F(DriverTest, ReadsAudioTimes) {
+  fill(1);
+  const auto start = clock.steady();
+  auto& events = target.open.begin()->second;
+  events.on_connected(start + milliseconds{1});
+  events.on_data(start + milliseconds{50}, "RI");
+  events.on_data(start + milliseconds{60}, "FF");
+  target.end(1, Outcome::kOk, start + milliseconds{70});
+  const Record record = driver->records().at(0);
+  EXPECT_EQ(record.connected, start + milliseconds{1});
+  EXPECT_EQ(record.first_byte, start + milliseconds{50});
+  EXPECT_EQ(record.chunks.size(), 2u);
+  EXPECT_EQ(record.bytes, 4u);
+}
+
+TEST(DriverThreads, NeverExceedsNWithRealThreads) {
+  // Ends every request from other threads after about a millisecond.
+  class Busy final : public Target {
+   public:
+    ~Busy() override {
+      for (std::thread& t : threads) t.join();
+    }
+    std::uint64_t start(aws::InvokeRequest, aws::InvokeEvents events) override {
+      const int now = ++in_flight;
+      int seen = most;
+      while (now > seen && !most.compare_exchange_weak(seen, now)) {
+      }
+      std::lock_guard lock(mutex);
+      threads.emplace_back([this, events = std::move(events)] {
+        std::this_thread::yield();
+        --in_flight;
+        aws::InvokeResult result;
+        result.outcome = Outcome::kOk;
+        events.on_done(std::chrono::steady_clock::now(), result);
+      });
+      return ++id;
+    }
+    void cancel(std::uint64_t) override {}
+    std::atomic<int> in_flight{0}, most{0};
+    std::atomic<std::uint64_t> id{0};
+    std::mutex mutex;
+    std::vector<std::thread> threads;
+  };
+  Busy target;
+  const Workload workload = *Workload::make("short");
+  DriverOptions options;
+  options.ramp_step = std::chrono::microseconds{100};
+  Driver driver(target, workload, *body_format("sagemaker", "af_heart", "wav"), base::SystemClock::instance(),
+                options);
+  driver.start();
+  driver.hold(8);
+  while (driver.live().ok < 400) std::this_thread::yield();
+  driver.stop(std::chrono::seconds{5});
+  EXPECT_LE(target.most, 8);
+  EXPECT_EQ(driver.live().in_flight, 0);
+  EXPECT_GE(driver.records().size(), 400u);
+}
+
+}  // namespace
+}  // namespace headroom::load
