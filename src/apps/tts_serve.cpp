@@ -1,17 +1,21 @@
 // tts-serve: one speech instance behind SageMaker's container contract. Options, wiring, exit code.
+#include <algorithm>
 #include <cstdio>
 #include <thread>
 
+#include <sched.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error_table.hpp"
 #include "base/options.hpp"
+#include "engine/openvino_engine.hpp"
 #include "engine/paced_engine.hpp"
 #include "net/server.hpp"
 #include "serve/planner.hpp"
 #include "serve/service.hpp"
 #include "serve/stage_log.hpp"
+#include "text/frontend.hpp"
 
 using namespace headroom;
 
@@ -25,6 +29,7 @@ struct Settings {
   int port = 8080;
   std::string engine = "openvino";
   std::string model_dir = "/opt/ml/model";
+  std::string cache_dir;
   int max_queue_depth = 0;
   base::Duration max_request_age = std::chrono::seconds(56);
   int max_text = 10'000;
@@ -59,6 +64,9 @@ base::Program make_program(Settings& s) {
       {.name = "model-dir",
        .help = "the prepared model directory (./dev setup makes one)",
        .target = &s.model_dir},
+      {.name = "cache-dir",
+       .help = "compiled models are kept here for the next start; empty: not kept",
+       .target = &s.cache_dir},
       {.name = "max-queue-depth",
        .help = "most outstanding requests, the next gets 503 queue_saturated; 0: no limit",
        .target = &s.max_queue_depth,
@@ -118,6 +126,16 @@ struct Loaded {
   serve::Planner planner;
 };
 
+// Two workers where there are cores for them, so that a short request need not wait for a long one; the rest
+// of the cores become threads of each worker.
+std::pair<int, int> shares(const Settings& s) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+  const int workers = s.workers > 0 ? s.workers : std::min(2, cores);
+  return {workers, s.threads > 0 ? s.threads : std::max(1, cores / workers)};
+}
+
 base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   if (s.engine == "paced") {
     spdlog::warn(
@@ -128,7 +146,15 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
     return Loaded{engine::make_paced_engine({s.service_ms, s.overhead_ms, s.jitter, 1}),
                   serve::paced_planner()};
   }
-  return base::fail(base::ErrorCode::kUnsupported, "engine openvino is not built in");
+  const auto [workers, threads] = shares(s);
+  auto made = engine::make_openvino_engine(
+      {s.model_dir, s.cache_dir, workers, threads, [&](std::string_view stage) { stages.mark(stage); }});
+  if (!made) return tl::unexpected(made.error());
+  auto frontend = text::Frontend::create({.model_dir = s.model_dir});
+  if (!frontend) return tl::unexpected(frontend.error());
+  spdlog::info("{}", (*frontend)->status());
+  spdlog::info("engine=openvino workers={} threads={} voices={}", workers, threads, (*made)->voices().size());
+  return Loaded{std::move(*made), serve::text_planner(std::move(*frontend))};
 }
 
 // /ping turns 200 only after one sentence was spoken through the whole chain.

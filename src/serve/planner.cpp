@@ -13,4 +13,27 @@ Planner paced_planner() {
   };
 }
 
+Planner text_planner(std::shared_ptr<const text::Frontend> frontend) {
+  return [frontend = std::move(frontend)](const SpeechRequest& request) -> base::Result<SpeechPlan> {
+    const auto language = request.lang.empty() ? text::language_of_voice(request.voice.front().name)
+                                               : text::parse_language(request.lang);
+    if (!language) return tl::unexpected(language.error());
+    auto segments = frontend->segments(request.text, *language);
+    if (!segments) return tl::unexpected(segments.error());
+    SpeechPlan plan;
+    for (auto& segment : *segments) {
+      PlannedSegment planned;
+      planned.segment.tokens = std::move(segment.tokens);
+      planned.segment.voice = request.voice;
+      planned.segment.speed = request.speed;
+      planned.segment.characters = segment.characters;
+      planned.segment.first = plan.segments.empty();
+      planned.pause_before_s = segment.pause_before_s;
+      planned.pause_after_s = segment.pause_after_s;
+      plan.segments.push_back(std::move(planned));
+    }
+    return plan;
+  };
+}
+
 }  // namespace headroom::serve

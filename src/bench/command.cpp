@@ -1,0 +1,125 @@
+// The table of commands.
+#include "bench/command.hpp"
+
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/error_table.hpp"
+#include "base/names.hpp"
+#include "base/options.hpp"
+#include "bench/apply.hpp"
+#include "bench/drift.hpp"
+#include "bench/plan.hpp"
+#include "bench/qmax.hpp"
+#include "bench/session.hpp"
+#include "bench/thaw.hpp"
+#include "bench/ttotal.hpp"
+#include "bench/validate.hpp"
+
+namespace headroom::bench {
+namespace {
+
+// Every command's options side by side: the table below points into them.
+struct AllOptions {
+  CommonOptions common;
+  DriftOptions drift;
+  QmaxOptions qmax;
+  TtotalOptions ttotal;
+  PlanOptions plan;
+  ApplyOptions apply;
+  ValidateOptions validate;
+  ThawOptions thaw;
+};
+
+struct Row {
+  base::Command command;
+  std::function<int(Session&)> run;
+};
+
+std::vector<Row> make_rows(AllOptions& o) {
+  return {
+      {{"drift", "compare what runs with the model file and the plan (read-only)", o.drift.table()},
+       [&](Session& s) { return run_drift(o.drift, s); }},
+      {{"qmax", "measure the most outstanding requests one instance carries within the SLO", o.qmax.table()},
+       [&](Session& s) { return run_qmax(o.qmax, s); }},
+      {{"ttotal", "measure how long a new instance takes until traffic is well again", o.ttotal.table()},
+       [&](Session& s) { return run_ttotal(o.ttotal, s); }},
+      {{"apply", "register what a plan holds", o.apply.table()},
+       [&](Session& s) { return run_apply(o.apply, s); }},
+      {{"validate", "compare what is registered with a plan, field by field (read-only)", o.validate.table()},
+       [&](Session& s) { return run_validate(o.validate, s); }},
+      {{"thaw", "restore what a killed measurement left", o.thaw.table()},
+       [&](Session& s) { return run_thaw(o.thaw, s); }},
+  };
+}
+
+void print_out(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
+}
+
+void print_err(const std::string& text) {
+  std::fprintf(stderr, "%s%s", text.c_str(), text.empty() || text.back() != '\n' ? "\n" : "");
+}
+
+// plan needs no network and so no session.
+int run_plan_offline(const AllOptions& o, const std::vector<base::Setting>& settings) {
+  const base::SystemClock clock;
+  PlanContext context;
+  context.endpoint = o.common.endpoint;
+  context.variant = o.common.variant;
+  context.model = o.common.model;
+  context.out = o.common.out;
+  context.json = o.common.json;
+  context.quiet = o.common.quiet;
+  context.created = base::format_iso8601(clock.wall());
+  context.run_id = base::make_run_id(clock.wall(), std::random_device{}());
+  context.settings = settings;
+  return run_plan(o.plan, context, print_out, print_err);
+}
+
+int run_online(const AllOptions& o, const Row& row, const std::vector<base::Setting>& settings) {
+  Interrupt interrupt;
+  auto session = Session::open(o.common, settings, interrupt);
+  if (!session) {
+    print_err("tts-bench " + row.command.name + ": " + base::describe(session.error()));
+    return base::error_row(session.error().code).exit_code;
+  }
+  return row.run(**session);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  AllOptions options;
+  const auto rows = make_rows(options);
+  base::Program program;
+  program.name = "tts-bench";
+  program.help = "Measure, plan and check the autoscaling of a text-to-speech endpoint.";
+  program.options = options.common.table();
+  for (const Row& row : rows) program.commands.push_back(row.command);
+  program.commands.insert(
+      program.commands.begin() + 3,
+      {"plan", "compute the scaling policy from both measurements (no network)", options.plan.table()});
+  program.env_prefix = "TTS_BENCH_";
+  program.footer =
+      "Order: drift, qmax, ttotal, plan, apply, validate. Exit codes: 0 good, 1 failed, 2 usage, 3 negative "
+      "verdict, 4 inconclusive, 130 interrupted.";
+
+  const auto parsed = base::parse_options(program, argc, argv);
+  if (parsed.exit_code) {
+    *parsed.exit_code == 0 ? print_out(parsed.text) : print_err(parsed.text);
+    return *parsed.exit_code;
+  }
+  for (const auto& warning : parsed.warnings) print_err("warning: " + warning);
+  if (parsed.command == "plan") return run_plan_offline(options, parsed.settings);
+  for (const Row& row : rows) {
+    if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);
+  }
+  return base::kExitUsage;
+}
+
+}  // namespace headroom::bench

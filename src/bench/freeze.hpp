@@ -1,0 +1,92 @@
+// Freeze: holds an endpoint still while it is measured, and puts it back exactly as it was.
+//
+// Before anything changes, what was there is written to a journal on disk (mode 0600) and to the endpoint tag
+// `headroom:freeze`; so every exit, kill -9 included, can be undone by `thaw`. Tags have no compare-and-set:
+// a run writes, waits 2 s and reads back; what stands there then is the last write, the same for all, so
+// exactly one of several runs that started together goes on. Order of restoring: Updating waited out, count,
+// InService, flags, tag, journal. Single threaded. Errors: kConflict (another run holds the endpoint; names
+// it), those of the APIs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bench/session.hpp"
+
+namespace headroom::bench {
+
+inline constexpr const char* kFreezeTag = "headroom:freeze";
+
+struct FreezeRecord {
+  std::string run_id;
+  int desired = 0;            // the count to go back to
+  bool has_target = false;    // without one there was nothing to suspend
+  aws::SuspendedState flags;  // as they were
+  std::int64_t epoch_s = 0;   // when
+  int pid = 0;                // journal only
+  std::uint64_t pid_started =
+      0;  // journal only: start time of the process, so that a reused pid is not mistaken for it
+  bool operator==(const FreezeRecord&) const = default;
+};
+
+// `v1 run=ID desired=3 flags=000 t=EPOCH`: in, out and scheduled; `flags=-` where there is no scalable
+// target.
+std::string freeze_tag_text(const FreezeRecord& record);
+std::optional<FreezeRecord> parse_freeze_tag(const std::string& text);
+
+// ${XDG_STATE_HOME:-~/.local/state}/headroom/freeze/<endpoint>.<variant>.<hash of URL and region>.json
+std::string journal_path(Session& session);
+// Fills in this process.
+base::Result<void> write_journal(const std::string& path, FreezeRecord& record);
+base::Result<std::optional<FreezeRecord>> read_journal(const std::string& path);
+base::Result<std::optional<FreezeRecord>> read_freeze_tag(Session& session, const std::string& endpoint_arn);
+
+// Only one process of this machine at a time may touch the journal; the kernel lets go when it dies, however
+// it dies.
+class JournalLock {
+ public:
+  // kConflict if another process holds it.
+  static base::Result<JournalLock> take(const std::string& journal);
+  JournalLock(JournalLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  JournalLock& operator=(JournalLock&&) = delete;
+  ~JournalLock();
+
+ private:
+  explicit JournalLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+class Freeze {
+ public:
+  // Claims the endpoint, suspends scaling, pins the count to `pinned` and waits until it is InService. An
+  // interruption on the way restores what was changed and returns kCancelled.
+  static base::Result<Freeze> engage(Session& session, const LiveEndpoint& live, int pinned);
+  // For thaw: what a dead run left.
+  static Freeze adopt(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
+
+  Freeze(Freeze&& other) noexcept;
+  Freeze& operator=(Freeze&&) = delete;
+  ~Freeze();  // restores, if restore() was not called
+
+  base::Result<void> set_count(int count);  // asks and waits for InService
+  base::Result<void> ask_count(int count);  // asks only
+  base::Result<void> restore();             // goes on although interrupted
+  const FreezeRecord& record() const { return record_; }
+
+ private:
+  Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
+  base::Result<void> claim();
+  base::Result<void> withdraw();
+  base::Result<void> suspend(const aws::SuspendedState& flags);
+  base::Result<void> wait_in_service(bool stop_on_interrupt, std::optional<int> count);
+  base::Result<void> set_count_patiently(int count, bool stop_on_interrupt);
+
+  Session* session_;
+  std::string endpoint_arn_;
+  FreezeRecord record_;
+  JournalLock lock_;
+  bool engaged_ = false;
+};
+
+}  // namespace headroom::bench

@@ -1,0 +1,247 @@
+// The command: refuse, freeze, search, restore, join, write, explain.
+#include "bench/qmax.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error_table.hpp"
+#include "bench/drift_gate.hpp"
+#include "bench/freeze.hpp"
+#include "bench/hold.hpp"
+#include "bench/host.hpp"
+#include "bench/search_run.hpp"
+#include "capacity/qmax.hpp"
+#include "stats/percentile.hpp"
+
+namespace headroom::bench {
+namespace {
+
+using base::ErrorCode;
+
+int end_with(Session& session, const base::Error& error) {
+  session.complain("tts-bench qmax: " + base::describe(error));
+  return base::error_row(error.code).exit_code;
+}
+
+double slo_of(const QmaxOptions& options, const Session& session) {
+  if (options.slo_ms) return *options.slo_ms;
+  return session.model_file() ? session.model_file()->slo_ms : 3000.0;
+}
+
+base::Duration estimate(const QmaxOptions& options) {
+  const auto once = options.method == "ladder"
+                        ? static_cast<int>(options.rungs.size()) * (options.hold + options.idle)
+                        : options.budget;
+  return options.runs * once;
+}
+
+base::Result<void> check(const QmaxOptions& options) {
+  if (options.method == "ladder") {
+    if (options.rungs.empty())
+      return base::fail(ErrorCode::kInvalidArgument, "--rungs is empty; give at least one count");
+    if (options.judge > options.hold)
+      return base::fail(ErrorCode::kInvalidArgument, "--judge is longer than --hold; judge at most the hold");
+    if (!std::is_sorted(options.rungs.begin(), options.rungs.end(), std::less_equal<>())) {
+      return base::fail(ErrorCode::kInvalidArgument, "--rungs must rise, each count once");
+    }
+  }
+  return {};
+}
+
+int dry_run(const QmaxOptions& options, Session& session, const LoadPlan& load) {
+  session.say(
+      fmt::format("qmax by method {} on endpoint '{}', workload {} (hash {}), transport {}, SLO {:.0f} ms",
+                  options.method, session.endpoint(), load.workload.spec(), load.hash,
+                  aws::name_of(load.transport), slo_of(options, session)));
+  if (options.method == "ladder") {
+    session.say(fmt::format("rungs {}; each held {:.0f} s, its last {:.0f} s judged, {:.0f} s idle after it",
+                            fmt::join(options.rungs, ", "), base::to_s(options.hold),
+                            base::to_s(options.judge), base::to_s(options.idle)));
+  } else {
+    session.say(fmt::format("rungs 1, 5, 10, then towards the SLO; at most {:.0f} s each, {:.0f} s in all",
+                            base::to_s(options.max_hold), base::to_s(options.budget)));
+  }
+  session.say(fmt::format("estimated {:.0f} min; no request was made", base::to_s(estimate(options)) / 60.0));
+  return base::kExitGood;
+}
+
+// One whole search per run; the smallest Q_max counts.
+struct Measured {
+  std::vector<SearchRun> runs;
+  std::size_t chosen = 0;
+  std::optional<double> spread;
+  capacity::Counts counts;
+};
+
+base::Result<Measured> measure(const QmaxOptions& options, Session& session, LoadPlan load, double slo_ms) {
+  const int most = options.method == "ladder" ? options.rungs.back() : options.max_n;
+  auto rig = Rig::make(session, std::move(load), options.load, most);
+  if (!rig) return tl::unexpected(rig.error());
+  Measured measured;
+  std::vector<capacity::QmaxResult> results;
+  for (int i = 0; i < options.runs; ++i) {
+    if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
+    auto run = run_search(session, **rig, options, slo_ms);
+    if (!run) {
+      (*rig)->driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
+      return tl::unexpected(run.error());
+    }
+    results.push_back(run->result);
+    measured.runs.push_back(std::move(*run));
+  }
+  (*rig)->driver().stop(std::chrono::seconds(10));
+  measured.counts = count_all((*rig)->driver());
+  const auto summary = capacity::choose_run(results);
+  measured.chosen = summary.chosen;
+  measured.spread = summary.spread;
+  if (summary.spread_warns)
+    session.say(fmt::format("warning: the runs differ by {:.0f} %; measure again on a quieter endpoint",
+                            *summary.spread * 100));
+  return measured;
+}
+
+artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
+                                   Measured& measured, double slo_ms) {
+  SearchRun& run = measured.runs[measured.chosen];
+  artifact::QmaxArtifact out;
+  out.header = session.header(live.fingerprint);
+  out.header.counts = measured.counts;
+  out.method = options.method;
+  out.slo_ms = slo_ms;
+  out.transport = live.fingerprint.transport.value_or("");
+  for (const auto& held : run.rungs) out.rungs.push_back(held.rung);
+  out.result = run.result;
+  out.knee_n = capacity::knee(out.rungs);
+  out.knee_sentence = capacity::knee_sentence(out.rungs, out.result.q_max);
+  if (const auto moments = stats::moments(run.unqueued_ms)) out.unqueued.mean_ms = moments->mean;
+  out.unqueued.p95_ms = stats::percentile(run.unqueued_ms, 0.95);
+  out.calibration.ratio = capacity::calibration_ratio(out.rungs);
+  if (!out.calibration.ratio)
+    out.calibration.note =
+        "the metric had no datapoint within the rungs; plan needs --assume-ratio for a target in its units";
+  for (const auto& each : measured.runs)
+    out.runs.push_back({each.result.q_max, each.result.verdict, each.result.q_max_interval});
+  out.runs_spread = measured.spread;
+  out.duration_s = base::to_s(run.took);
+  out.paced_engine = live.paced;
+  out.server_queue_limit = live.queue_limit.value_or(0);
+  if (live.paced)
+    out.header.notes.push_back("paced engine: no model speaks; figures are for capacity experiments only");
+  note_host(session, out.header, out.host_contended, live.paced, 1);
+  out.header.effective["search"] = run.ended_because;
+  return out;
+}
+
+void explain(const Session& session, const artifact::QmaxArtifact& a, const std::string& path) {
+  session.say(a.result.sentence);
+  if (!a.knee_sentence.empty()) session.say(a.knee_sentence);
+  if (a.unqueued.mean_ms)
+    session.say(fmt::format("unqueued: mean {:.1f} ms, p95 {:.1f} ms", *a.unqueued.mean_ms,
+                            a.unqueued.p95_ms.value_or(0)));
+  if (a.calibration.ratio)
+    session.say(fmt::format("calibration: ConcurrentRequestsPerModel reads {:.3f} of what was held",
+                            *a.calibration.ratio));
+  else
+    session.say("calibration: " + a.calibration.note);
+  session.say("written: " + path);
+}
+
+int verdict_code(const QmaxOptions& options, const artifact::QmaxArtifact& a) {
+  if (a.result.verdict == capacity::QmaxVerdict::kNone) return base::kExitNegative;
+  for (const auto& rung : a.rungs) {
+    if (rung.verdict && !capacity::judges(*rung.verdict) &&
+        *rung.verdict != capacity::RungVerdict::kSaturated)
+      return base::kExitInconclusive;
+  }
+  const bool open = a.result.verdict == capacity::QmaxVerdict::kLowerBound;
+  return open && options.require_bracket ? base::kExitInconclusive : base::kExitGood;
+}
+
+}  // namespace
+
+std::vector<base::Option> QmaxOptions::table() {
+  std::vector<base::Option> rows = load.table();
+  const std::vector<base::Option> own{
+      {.name = "method",
+       .help = "adaptive, or the published ladder",
+       .target = &method,
+       .choices = {"adaptive", "ladder"}},
+      {.name = "rungs", .help = "ladder: outstanding counts", .target = &rungs, .min = 1, .max = 100'000},
+      {.name = "hold", .help = "ladder: how long each rung is held", .target = &hold},
+      {.name = "judge", .help = "ladder: the last part of the hold, which is judged", .target = &judge},
+      {.name = "idle", .help = "ladder: rest between rungs", .target = &idle},
+      {.name = "max-hold", .help = "adaptive: longest hold of one rung", .target = &max_hold},
+      {.name = "budget",
+       .help = "adaptive: time for all rungs, repeat and sustain included",
+       .target = &budget},
+      {.name = "slo-ms",
+       .help = "p95 of time to first audio byte; default: the model file's, else 3000",
+       .target = &slo_ms,
+       .min = 1,
+       .max = 600'000},
+      {.name = "max-n",
+       .help = "adaptive: most outstanding that is tried",
+       .target = &max_n,
+       .min = 1,
+       .max = 100'000},
+      {.name = "runs",
+       .help = "whole measurements; the smallest counts",
+       .target = &runs,
+       .min = 1,
+       .max = 20},
+      {.name = "require-bracket",
+       .help = "a lower bound is inconclusive (exit 4)",
+       .target = &require_bracket},
+      {.name = "require-unbounded-queue",
+       .help = "refuse a server with a queue limit",
+       .target = &require_unbounded_queue},
+      {.name = "force", .help = "measure although drift was found", .target = &force},
+      {.name = "dry-run", .help = "schedule and estimate; no network", .target = &dry_run},
+  };
+  rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
+}
+
+int run_qmax(const QmaxOptions& options, Session& session) {
+  if (auto ok = check(options); !ok) return end_with(session, ok.error());
+  auto load = plan_load(options.load, session);
+  if (!load) return end_with(session, load.error());
+  if (options.dry_run) return dry_run(options, session, *load);
+  const double slo_ms = slo_of(options, session);
+  auto live = read_live(session, std::string(aws::name_of(load->transport)), load->hash);
+  if (!live) return end_with(session, live.error());
+  if (options.require_unbounded_queue && live->queue_limit) {
+    return end_with(session, {ErrorCode::kRefused,
+                              fmt::format("the container has MAX_QUEUE_DEPTH={}; deploy without it, or leave "
+                                          "out --require-unbounded-queue",
+                                          *live->queue_limit),
+                              {}});
+  }
+  if (auto fine = stop_at_drift(session, options.force); !fine) return end_with(session, fine.error());
+  if (auto yes = session.consent("suspend scaling, pin one instance and load it",
+                                 base::to_s(estimate(options)) / 3600.0);
+      !yes)
+    return end_with(session, yes.error());
+
+  base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
+  {
+    auto freeze = Freeze::engage(session, *live, 1);
+    if (!freeze) return end_with(session, freeze.error());
+    measured = measure(options, session, std::move(*load), slo_ms);
+    if (auto back = freeze->restore(); !back) return end_with(session, back.error());
+  }
+  if (!measured) return end_with(session, measured.error());
+  join_metric(session, measured->runs[measured->chosen].rungs);
+  const auto a = to_artifact(options, session, *live, *measured, slo_ms);
+  const std::string path = session.folder() + "/qmax.json";
+  if (auto written = artifact::write_artifact(path, a); !written) return end_with(session, written.error());
+  if (session.options().json) {
+    if (auto text = artifact::to_json_text(a)) fmt::print("{}\n", *text);
+  }
+  explain(session, a, path);
+  return verdict_code(options, a);
+}
+
+}  // namespace headroom::bench

@@ -1,0 +1,55 @@
+// Rig: the load driver wired to one endpoint: workload, request bodies, connections.
+//
+// Made once per measurement. Single threaded but for what the driver does inside.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "aws/invoke.hpp"
+#include "base/options.hpp"
+#include "bench/session.hpp"
+#include "load/driver.hpp"
+#include "load/target.hpp"
+#include "load/workload.hpp"
+
+namespace headroom::bench {
+
+struct LoadOptions {
+  std::string workload;   // empty: the model file's, else short
+  std::string transport;  // empty: the model file's, else response-stream
+  std::string voice = "af_heart";
+  int seed = 1;
+  base::Duration request_timeout = std::chrono::seconds(60);
+  std::vector<base::Option> table();
+};
+
+// What the load is, before any connection: enough for a fingerprint and a dry run.
+struct LoadPlan {
+  load::Workload workload;
+  load::BodyFormat body;
+  aws::InvokeTransport transport;
+  std::string hash;  // of texts and body: equal hashes sent equal requests
+};
+base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& session);
+
+class Rig {
+ public:
+  static base::Result<std::unique_ptr<Rig>> make(Session& session, LoadPlan plan, const LoadOptions& options,
+                                                 int most_outstanding);
+  ~Rig();
+  load::Driver& driver() { return *driver_; }
+  // Opens the connections that N needs before N is held, so that no request pays for a connect.
+  base::Result<void> warm(int n, Session& session);
+
+ private:
+  explicit Rig(LoadPlan plan) : plan_(std::move(plan)) {}
+  LoadPlan plan_;
+  std::unique_ptr<aws::Invoker> invoker_;
+  std::unique_ptr<load::InvokerTarget> target_;
+  std::unique_ptr<load::Driver> driver_;
+};
+
+}  // namespace headroom::bench

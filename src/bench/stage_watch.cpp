@@ -1,0 +1,91 @@
+// Reads log streams and endpoint states into stamps.
+#include "bench/stage_watch.hpp"
+
+#include <array>
+
+#include "base/names.hpp"
+
+namespace headroom::bench {
+namespace {
+
+// The log's names and those of the artifact (SPEC 1.5, 2.4).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStages{
+    {{"container_start", "container_started"},
+     {"weights_fetched", "weights_fetched"},
+     {"framework_init", "framework_init"},
+     {"weights_ready", "weights_ready"},
+     {"warmup_done", "warmup_done"},
+     {"ready", "ready"}}};
+constexpr double kLogResolution = 0.001;
+
+}  // namespace
+
+base::Duration since_epoch(base::WallTime at) {
+  return std::chrono::duration_cast<base::Duration>(at.time_since_epoch());
+}
+
+std::optional<StageLine> parse_stage_line(std::string_view line) {
+  constexpr std::string_view kOpen = "=== STAGE ";
+  const auto start = line.find(kOpen);
+  if (start == std::string_view::npos) return std::nullopt;
+  line.remove_prefix(start + kOpen.size());
+  const auto space = line.find(' ');
+  if (space == std::string_view::npos || line.substr(space, 3) != " t=") return std::nullopt;
+  const auto rest = line.substr(space + 3);
+  const auto at = base::parse_iso8601(rest.substr(0, rest.find(' ')));
+  if (!at) return std::nullopt;
+  return StageLine{std::string(line.substr(0, space)), *at};
+}
+
+base::Result<StageWatch> StageWatch::begin(Session& session) {
+  StageWatch watch;
+  auto streams = session.logs().describe_streams(aws::endpoint_log_group(session.endpoint()),
+                                                 session.variant() + "/", session.soon());
+  if (!streams) return tl::unexpected(streams.error());
+  for (const auto& stream : *streams) watch.old_streams_.insert(stream.name);
+  return watch;
+}
+
+void StageWatch::poll(Session& session, int wanted) {
+  const auto now = session.clock().wall();
+  const double since_last = last_poll_ ? base::to_s(now - *last_poll_) : 0.0;
+  if (!in_service_) {
+    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+    const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
+    if (variant && endpoint->status == "InService" && variant->current_instance_count == wanted) {
+      in_service_ = true;
+      stamps_.push_back({"in_service", since_epoch(now), capacity::StageKind::kBounded, since_last});
+    }
+  }
+  read_stream(session);
+  last_poll_ = now;
+}
+
+void StageWatch::read_stream(Session& session) {
+  const std::string group = aws::endpoint_log_group(session.endpoint());
+  if (!stream_) {
+    auto streams = session.logs().describe_streams(group, session.variant() + "/", session.soon());
+    if (!streams) return;
+    for (const auto& stream : *streams) {
+      if (!old_streams_.contains(stream.name) && !stream_) stream_ = stream.name;
+    }
+  }
+  if (!stream_ || seen_.contains("ready")) return;
+  auto events = session.logs().get_events(group, *stream_, std::nullopt, session.soon());
+  if (!events || events->empty()) return;
+  if (seen_.insert("instance_logging").second) {
+    stamps_.push_back({"instance_logging", since_epoch(events->front().at), capacity::StageKind::kObserved,
+                       kLogResolution});
+  }
+  for (const auto& event : *events) {
+    const auto line = parse_stage_line(event.message);
+    if (!line) continue;
+    for (const auto& [logged, name] : kStages) {
+      if (line->name != logged || !seen_.insert(std::string(logged)).second) continue;
+      stamps_.push_back(
+          {std::string(name), since_epoch(line->at), capacity::StageKind::kObserved, kLogResolution});
+    }
+  }
+}
+
+}  // namespace headroom::bench

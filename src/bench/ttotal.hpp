@@ -1,0 +1,32 @@
+// tts-bench ttotal: how long a new instance takes until traffic is well again (SPEC 2.4).
+//
+// Under steady load L it asks for one instance more, bypassing the policy, and stamps every stage from the
+// new instance's log stream and from DescribeEndpoint; then restores. Needs a qmax artifact of the same
+// fingerprint and q_max >= 2. Exit codes: 0 measured, 1 failed, 2 usage, 3 refused, 4 traffic did not
+// recover, 130 interrupted after restoring.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/options.hpp"
+#include "bench/rig.hpp"
+#include "bench/session.hpp"
+
+namespace headroom::bench {
+
+struct TtotalOptions {
+  LoadOptions load;
+  std::string qmax_file;  // empty: OUT/qmax.json
+  double recover_factor = 1.25;
+  base::Duration hold = std::chrono::seconds(60);
+  base::Duration settle = std::chrono::seconds(30);  // load L before the clock starts
+  base::Duration max_wait = std::chrono::minutes(60);
+  bool force = false;
+  bool dry_run = false;
+  std::vector<base::Option> table();
+};
+
+int run_ttotal(const TtotalOptions& options, Session& session);
+
+}  // namespace headroom::bench
