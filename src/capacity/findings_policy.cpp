@@ -87,16 +87,38 @@ void surges(const PlanInput& in, const Plan& p, Findings& out) {
   }
 }
 
-void scale_in(const PlanInput& in, const Plan& p, Findings& out) {
-  if (p.rule == Rule::kRecommended) {
+void recommended_scale_in(const Plan& p, Findings& out) {
+  const bool fixed = p.max_instances <= p.min_instances;
+  if (p.policy.carrier == Carrier::kOfferedRate || fixed) {
     out.push_back({"scale_in_safety", Level::kOk,
                    "the line counts the n - 1 instances that would be left, so it is safe at any n", ""});
+  } else if (p.safe_scale_in_minimum && p.min_instances >= *p.safe_scale_in_minimum) {
+    out.push_back({"scale_in_safety", Level::kOk,
+                   fmt::format("safe from {} instances on; the minimum is {}", *p.safe_scale_in_minimum,
+                               p.min_instances),
+                   ""});
+  } else {
+    const std::string from = p.safe_scale_in_minimum
+                                 ? fmt::format("below {} instances", *p.safe_scale_in_minimum)
+                                 : "at any count";
     out.push_back(
-        {"scale_in_line", Level::kOk,
-         fmt::format(
-             "in by one below {:.4g} requests/s for each of the n - 1 left, 0.9 of the scale-out rate",
-             *p.scale_in_threshold),
-         ""});
+        {"scale_in_safety", Level::kWarn,
+         fmt::format("{}, requests that wait by chance lift the outstanding count over the scale-out line of "
+                     "{:.3g} right after a step in: the fleet may turn to and fro between {} and {}",
+                     from, *p.scale_out_target, p.min_instances, p.min_instances + 1),
+         "plan with --carrier offered-rate, or keep more instances; at this size a turn costs one instance "
+         "for a few minutes"});
+  }
+  out.push_back(
+      {"scale_in_line", Level::kOk,
+       fmt::format("in by one below {:.4g} requests/s for each of the n - 1 left, 0.9 of the scale-out rate",
+                   *p.scale_in_threshold),
+       ""});
+}
+
+void scale_in(const PlanInput& in, const Plan& p, Findings& out) {
+  if (p.rule == Rule::kRecommended) {
+    recommended_scale_in(p, out);
     return;
   }
   if (!p.safe_scale_in_minimum) {

@@ -144,6 +144,22 @@ base::Result<Plan> common_plan(const PlanInput& input) {
   return plan;
 }
 
+double neat(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double scale = std::pow(10, 5 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
+  return std::round(value * scale) / scale;
+}
+
+double service_cv(const PlanInput& input) {
+  const double mean = *input.unqueued_mean_ms;
+  return mean > 0 ? std::max(0.0, (*input.unqueued_p95_ms - mean) / 1.645 / mean) : 0;
+}
+
+double expected_outstanding(double rho, int c, double cv) {
+  if (rho >= 1) return INFINITY;
+  return rho + std::pow(rho, std::sqrt(2.0 * (c + 1))) / (1 - rho) * (1 + cv * cv) / 2 / c;
+}
+
 std::optional<AlarmRule> unqueued_alarm(const PlanInput& input, const Plan& plan) {
   if (!plan.unqueued_alarm_ms) return std::nullopt;
   AlarmRule alarm;

@@ -35,8 +35,9 @@ StepRule percent_steps(int cooldown_s, std::vector<StepRow> steps) {
 // from the measured curve; beyond it the curve is flat, and the count grows in proportion to the offered
 // work.
 StepRule native_steps(double line, int cooldown_s) {
-  return percent_steps(cooldown_s,
-                       {{0.0, 0.5 * line, 25}, {0.5 * line, 3 * line, 50}, {3 * line, std::nullopt, 100}});
+  return percent_steps(cooldown_s, {{0.0, neat(0.5 * line), 25},
+                                    {neat(0.5 * line), neat(3 * line), 50},
+                                    {neat(3 * line), std::nullopt, 100}});
 }
 
 // ceil(n * rate / (u*mu)) as steps: the band of rate/(u*mu) says by how much; each band adds its upper end.
@@ -46,8 +47,8 @@ StepRule proportional_steps(double line, int cooldown_s) {
   std::vector<StepRow> steps;
   for (std::size_t i = 0; i < kBands.size(); ++i) {
     StepRow row;
-    row.lower_bound = (kBands[i].first - 1) * line;
-    if (i + 1 < kBands.size()) row.upper_bound = (kBands[i + 1].first - 1) * line;
+    row.lower_bound = neat((kBands[i].first - 1) * line);
+    if (i + 1 < kBands.size()) row.upper_bound = neat((kBands[i + 1].first - 1) * line);
     row.adjustment = kBands[i].second;
     steps.push_back(row);
   }
@@ -106,6 +107,16 @@ AlarmRule in_alarm(const PlanInput& input, double line) {
   return alarm;
 }
 
+// The smallest fleet that, having just lost an instance at the scale-in line, lies under the native scale-out
+// line again. With few instances requests also wait by chance, which the outstanding count shows and the rate
+// does not.
+std::optional<int> safe_minimum(double rho, double line, double cv) {
+  for (int c = 1; c <= 1000; ++c) {
+    if (expected_outstanding(rho, c, cv) <= line) return c;
+  }
+  return std::nullopt;
+}
+
 PolicyRule step_in(const PlanInput& input) {
   StepRule rule;
   rule.adjustment_type = "ChangeInCapacity";
@@ -123,7 +134,7 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   const double g = input.headroom;
   const double u = std::min(kSaturatedShare, 1 / g);
   const double mu = plan->throughput_per_instance_rps;
-  const double rate = u * mu;
+  const double rate = neat(u * mu);
   // A cooldown as long as the start of an instance: whatever is added counts before more is added, so the
   // steps do not compound, whether the service multiplies the desired or the in-service count. It then is
   // part of the reaction time.
@@ -134,7 +145,7 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   plan->utilisation = std::round(1000 * u) / 1000;
   plan->min_instances = std::max(1, ceil_up(g * input.trough_rps / mu));
   plan->max_instances = std::max(plan->min_instances, ceil_up(input.peak_rps / (kSaturatedShare * mu)));
-  plan->scale_in_threshold = kInShare * rate;
+  plan->scale_in_threshold = neat(kInShare * rate);
   plan->policy.carrier = input.carrier;
   plan->policy.growth = g;
   plan->policy.rate_per_instance_rps = rate;
@@ -148,14 +159,16 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
     if (!outstanding)
       return base::fail(base::ErrorCode::kInvalidData,
                         "the curve has no rung that carries the planned rate; measure more rungs");
-    plan->scale_out_target = *outstanding * *ratio;
+    plan->scale_out_target = neat(*outstanding * *ratio);
+    plan->safe_scale_in_minimum = safe_minimum(kInShare * u, *outstanding, service_cv(input));
     out = native_steps(*plan->scale_out_target, plan->scale_out_cooldown_s);
     alarm = out_alarm(
         input, concurrency_metric(input.endpoint, input.variant), *plan->scale_out_target,
         fmt::format("Average outstanding per instance above what {:.0f} % utilisation produces.", 100 * u));
   } else if (input.carrier == Carrier::kOfferedRate) {
     plan->scale_out_target = rate;
-    const double line = rate * kOutPeriodS;  // the metric counts requests per line, and a line covers 10 s
+    const double line =
+        neat(rate * kOutPeriodS);  // the metric counts requests per line, and a line covers 10 s
     out = proportional_steps(line, plan->scale_out_cooldown_s);
     alarm =
         out_alarm(input, offered_metric(input.endpoint, input.variant), line,
@@ -166,7 +179,7 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   }
   plan->policy.scale_out = {{policy_name(input, "out"), "StepScaling", std::nullopt, out}};
   plan->policy.scale_in = {step_in(input)};
-  plan->policy.alarms = {alarm, in_alarm(input, kInShare * rate)};
+  plan->policy.alarms = {alarm, in_alarm(input, *plan->scale_in_threshold)};
   if (auto informative = unqueued_alarm(input, *plan)) plan->policy.alarms.push_back(*informative);
   return plan;
 }

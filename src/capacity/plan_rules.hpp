@@ -25,6 +25,15 @@ base::Result<Plan> common_plan(const PlanInput& input);
 // FirstChunkLatency p95 above the unqueued p95, 2 of 3: informative, since it rings at ordinary load.
 std::optional<AlarmRule> unqueued_alarm(const PlanInput& input, const Plan& plan);
 
+// Mean outstanding per instance of c instances behind least-outstanding routing at utilisation rho < 1,
+// Poisson arrivals: rho + rho^sqrt(2(c+1)) / (1 - rho) * (1 + cv^2) / 2 / c (Sakasegawa 1977; cv of the
+// service time). Infinite from 1 on.
+double expected_outstanding(double rho, int c, double service_cv);
+// cv of the service time from mean and p95 of the unqueued requests, as if normal.
+double service_cv(const PlanInput& input);
+// Six significant digits: what people and alarms read; 14.296 and not 14.296000000000001.
+double neat(double value);
+
 inline constexpr double kSaturatedShare = 0.9;  // rule R never plans an instance above 90 % of its throughput
 
 }  // namespace headroom::capacity::detail

@@ -1,0 +1,105 @@
+// Judging one rung.
+#include "capacity/rung.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace headroom::capacity {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Evidence {
+  std::vector<double> ttfab = std::vector<double>(200, 1000.0);
+  std::vector<double> in_flight = std::vector<double>(200, 20.0);
+  RungEvidence e;
+  RungEvidence get() {
+    e.ttfab_ms = ttfab;
+    e.in_flight = in_flight;
+    if (e.counts.started == 0) e.counts = {200, 200, 0, 0, 0, 0};
+    return e;
+  }
+};
+
+TEST(Rung, PassesUpToTheSloAndFailsAboveIt) {
+  Evidence x;
+  x.e.slo_ms = 1000;
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kPass);
+  x.e.slo_ms = 999.9;
+  const auto judged = judge_rung(x.get());
+  EXPECT_EQ(judged.verdict, RungVerdict::kFail);
+  EXPECT_THAT(judged.reason, HasSubstr("1000.0 ms misses the SLO"));
+}
+
+TEST(Rung, With3040AtAnSloOf3000NeverPasses) {
+  Evidence x;
+  x.ttfab.assign(180, 2000.0);
+  x.ttfab.insert(x.ttfab.end(), 20, 3040.0);
+  // Late samples last would look like a trend; spread them.
+  for (std::size_t i = 0; i < 20; ++i) std::swap(x.ttfab[i * 10], x.ttfab[180 + i]);
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+}
+
+TEST(Rung, WithMoreThanOnePercentRefusedIsSaturatedWhateverItsLatency) {
+  Evidence x;
+  x.e.counts = {1000, 989, 11, 0, 0, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kSaturated);
+  x.e.counts = {1000, 990, 10, 0, 0, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kPass);
+}
+
+TEST(Rung, JudgesNothingWhenTheDriverOrTheFleetWasTheLimit) {
+  Evidence x;
+  x.e.client_bound = true;
+  x.e.client_bound_why = "CPU 97 %";
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kClientBound);
+  EXPECT_THAT(judge_rung(x.get()).reason, HasSubstr("CPU 97 %"));
+  x.e.capacity_changed = true;
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kCapacityChanged);
+  EXPECT_FALSE(judges(RungVerdict::kClientBound));
+}
+
+TEST(Rung, ThatStillMovesIsUnstable) {
+  Evidence x;
+  for (std::size_t i = 0; i < x.ttfab.size(); ++i) x.ttfab[i] = 1000 + static_cast<double>(i);
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kUnstable);
+  Evidence y;
+  for (std::size_t i = 0; i < y.in_flight.size(); ++i) y.in_flight[i] = 10 + 0.05 * static_cast<double>(i);
+  EXPECT_EQ(judge_rung(y.get()).verdict, RungVerdict::kUnstable);
+}
+
+TEST(Rung, WithoutASuccessFailsAndSaysSo) {
+  Evidence x;
+  x.ttfab.clear();
+  x.e.counts = {200, 0, 0, 0, 200, 0};
+  EXPECT_THAT(judge_rung(x.get()).reason, HasSubstr("no successful request"));
+  x.ttfab.assign(100, std::nan(""));
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+}
+
+TEST(Rung, VerdictsHaveNamesBothWays) {
+  for (const char* name :
+       {"pass", "fail", "undecided", "unstable", "saturated", "client_bound", "capacity_changed", "degraded"})
+    EXPECT_EQ(verdict_name(*parse_rung_verdict(name)), name);
+  EXPECT_FALSE(parse_rung_verdict("passed"));
+}
+
+TEST(Counts, BalanceAndAdd) {
+  Counts a{10, 4, 3, 2, 1, 0};
+  EXPECT_TRUE(a.balanced());
+  a += Counts{1, 0, 0, 0, 0, 1};
+  EXPECT_TRUE(a.balanced());
+  a.started++;
+  EXPECT_FALSE(a.balanced());
+}
+
+TEST(Drift, IsRelativeToTheFirst) {
+  EXPECT_DOUBLE_EQ(drift_between(60, 78), 0.3);
+  EXPECT_DOUBLE_EQ(drift_between(60, 42), 0.3);
+  EXPECT_EQ(drift_between(0, 5), 0);
+}
+
+}  // namespace
+}  // namespace headroom::capacity
