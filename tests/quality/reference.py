@@ -3,6 +3,7 @@
 Sounds are float32 arrays at 24 kHz; levels are dB. Bands as the design names them: 0-0.5-1-2-4-8-12 kHz.
 """
 
+import itertools
 import json
 import pathlib
 
@@ -47,4 +48,4 @@ def bands_db(sound: np.ndarray) -> np.ndarray:
     power = np.abs(np.fft.rfft(sound.astype(np.float64))) ** 2
     frequency = np.fft.rfftfreq(sound.size, 1 / SAMPLE_RATE)
     return np.array([10 * np.log10(power[(frequency >= low) & (frequency < high)].sum() + 1e-20)
-                     for low, high in zip(BAND_EDGES_HZ, BAND_EDGES_HZ[1:])])
+                     for low, high in itertools.pairwise(BAND_EDGES_HZ)])

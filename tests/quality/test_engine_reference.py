@@ -6,7 +6,6 @@ import subprocess
 
 import numpy as np
 import pytest
-
 import reference
 import whisper_check
 
