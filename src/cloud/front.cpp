@@ -16,6 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr std::size_t kMaxOperationBody = 4U << 20U;  // all but invocations
 constexpr std::size_t kMaxInflated = 8U << 20U;
 constexpr std::string_view kCborPath = "/service/GraniteServiceVersion20100801/operation/";
 
@@ -155,6 +156,7 @@ base::Result<Json> Front::run(std::string_view service, std::string_view operati
 }
 
 net::Response Front::call(const net::Request& request) {
+  if (request.body.size() > kMaxOperationBody) return early(413, request);
   std::string body = request.body;
   if (request.headers.get("content-encoding") == "gzip") {
     auto inflated = gunzip(body, kMaxInflated);
@@ -197,7 +199,7 @@ void Front::handle(const std::shared_ptr<net::Exchange>& exchange) {
 
 net::Response Front::early(int status, const net::Request&) {
   return plain_error(status, status == 413 ? "RequestEntityTooLargeException" : "SerializationException",
-                     status == 413 ? "the request is larger than 25 MiB"
+                     status == 413 ? "the request is larger than 4 MiB (25 MiB for invocations)"
                                    : "the request is not valid HTTP or came too slowly");
 }
 

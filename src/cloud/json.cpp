@@ -15,6 +15,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
+constexpr int kMaxDepth = 64;
 const Json kEmptyList = Json::array();
 const Json kEmptyObject = Json::object();
 
@@ -24,6 +25,26 @@ std::optional<double> as_number(const Json& value) {
     if (const auto number = base::parse_number(value.get_ref<const std::string&>())) return *number;
   }
   return std::nullopt;
+}
+
+// Millions of nested brackets would keep the parser busy for seconds.
+bool is_shallow(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return false;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return true;
 }
 
 std::string shown(const Json& value) {
@@ -210,6 +231,8 @@ std::vector<std::string> Fields::texts(std::string_view key, std::size_t max_len
 
 base::Result<Json> parse_object(std::string_view text) {
   if (text.empty()) return Json::object();
+  if (!is_shallow(text))
+    return fail(ErrorCode::kInvalidData, "the body is nested too deeply", "SerializationException");
   Json value = Json::parse(text, nullptr, false);
   if (!value.is_object())
     return fail(ErrorCode::kInvalidData, "the body is not a JSON object", "SerializationException");

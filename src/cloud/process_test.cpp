@@ -1,0 +1,97 @@
+// Cores, process identity and the clean start of a child.
+#include "cloud/process.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cloud/model_file.hpp"
+
+namespace headroom::cloud {
+namespace {
+
+std::string run_to_end(const SpawnRequest& request, int& status) {
+  const auto child = spawn(request);
+  if (!child) return "not started";
+  std::string out;
+  char buffer[4096];
+  while (true) {
+    pollfd wait{child->output, POLLIN, 0};
+    poll(&wait, 1, 5000);
+    const auto got = read(child->output, buffer, sizeof buffer);
+    if (got <= 0) break;
+    out.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(child->output);
+  waitpid(child->pid, &status, 0);
+  return out;
+}
+
+TEST(Spawn, PassesOnlyTheGivenEnvironmentAndDescriptors) {
+  int status = 0;
+  EXPECT_EQ(run_to_end({"/usr/bin/env", {}, {"TTS_ENGINE=paced"}, {}}, status), "TTS_ENGINE=paced\n");
+  const int leak = dup2(1, 77);
+  EXPECT_EQ(run_to_end({"/bin/sh", {"-c", "test -e /proc/$$/fd/77 && echo leaked; exit 3"}, {"PATH=/bin"}, {}},
+                       status),
+            "");
+  close(leak);
+  EXPECT_EQ(describe_exit(status), "exit status 3");
+}
+
+TEST(Spawn, SaysWhenAProgramCannotRun) {
+  int status = 0;
+  EXPECT_EQ(run_to_end({"/nonexistent", {}, {}, {}}, status), "cannot execute the serving program\n");
+  EXPECT_EQ(describe_exit(status), "exit status 127");
+}
+
+TEST(KillRecorded, LeavesAnotherProcessOfThatNumberAlone) {
+  const auto child = spawn({"/bin/sleep", {"30"}, {}, {}});
+  ASSERT_TRUE(child);
+  EXPECT_FALSE(kill_recorded(child->pid, child->started + 1));
+  EXPECT_EQ(process_start_ticks(child->pid), child->started);
+  kill(child->pid, SIGKILL);
+  int status = 0;
+  waitpid(child->pid, &status, 0);
+  EXPECT_FALSE(kill_recorded(child->pid, child->started));
+  EXPECT_EQ(describe_exit(status), "signal 9 (Killed)");
+  close(child->output);
+}
+
+TEST(Cores, AreHandedOutFromTheTopWhileThereAreEnough) {
+  CorePool pool({0, 1, 2});
+  EXPECT_EQ(pool.take(2), (std::vector<int>{2, 1}));
+  EXPECT_TRUE(pool.take(2).empty());
+  EXPECT_EQ(pool.take(1), (std::vector<int>{0}));
+  pool.give_back({2, 1});
+  EXPECT_EQ(pool.take(2).size(), 2U);
+}
+
+TEST(ModelFile, ReadsWhatUpNeeds) {
+  const auto file = parse_model_file(
+      "endpoint = \"speech\"\n[instance]\ntype = \"ml.g5.xlarge\"\nmin = 2\nmax = 9\nprice_per_hour_usd = "
+      "1.4\n"
+      "[container]\nimage = \"\"\nenvironment = { TTS_ENGINE = \"paced\" }\n",
+      "x.toml");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->min_instances, 2);
+  EXPECT_EQ(file->environment.at("TTS_ENGINE"), "paced");
+}
+
+TEST(ModelFile, NamesUnknownKeysAndWrongValues) {
+  const auto message = [](const std::string& text) {
+    const auto file = parse_model_file(text, "x.toml");
+    return file ? std::string() : file.error().message;
+  };
+  EXPECT_NE(
+      message("endpoint = \"e\"\n[instance]\nkind = \"x\"\n").find("'instance.kind'; allowed are max, min"),
+      std::string::npos);
+  EXPECT_NE(message("endpoint = \"../x\"\n").find("'../x'"), std::string::npos);
+  EXPECT_NE(message("endpoint = \"e\"\n[instance]\nmin = 0\n").find("instance.min"), std::string::npos);
+  EXPECT_NE(message("endpoint = \"e\"\n[container]\nenvironment = { TTS_X = 1 }\n").find("TTS_X"),
+            std::string::npos);
+  EXPECT_NE(message("endpoint = ").find("x.toml:1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headroom::cloud
