@@ -26,6 +26,7 @@ constexpr Extra kExtra[] = {{"ms", "mˌɪz", "mˌɪz"},
                             {"kilohertz", "kˈɪləhˌɜɹts", "kˈɪləhˌɜːts"},
                             {"résumé", "ɹˈɛzəmˌA", "ɹˈɛzjʊmˌA"},
                             {"kokoro", "kˈOkəɹˌO", "kˈQkəɹˌQ"},
+                            {"houses", "hˈWzᵻz", "hˈWzɪz"},
                             {"guv", "ɡˈʌv", "ɡˈʌv"},
                             {"pi", "pˈI", "pˈI"},
                             {"linux", "lˈɪnəks", "lˈɪnəks"},
@@ -155,7 +156,7 @@ std::optional<std::string> English::function_word(std::string_view low, std::str
       (w == "A" && c.next_vowel.has_value() && !c.next.empty() && c.next.size() > 1 && c.previous.empty())) {
     return c.next_vowel.has_value() ? "ɐ" : "ˈA";
   }
-  if (w == "A") return "ˈA";
+  if (w == "A") return c.shouting && c.next_vowel.has_value() ? "ɐ" : "ˈA";
   if (low == "an") return "ɐn";
   if (w == "am" && c.next_vowel.has_value()) return "ɐm";
   if (w == "I") return "ˌI";

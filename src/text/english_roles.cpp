@@ -45,6 +45,7 @@ std::string_view guess_role(std::string_view lower, const WordContext& c) {
   const bool ends_in_s = !lower.empty() && lower.back() == 's';
   if (lower == "read" || lower == "reread" || lower == "wound") {
     if (in(kBeforeParticiple, p)) return "VBN";
+    if (lower == "wound" && (p == "he" || p == "she" || p == "they" || p == "we" || p == "i")) return "VBD";
     if (lower == "wound") return c.next == "up" || c.next == "down" || c.next == "its" ? "VBD" : "DEFAULT";
     return p == "he" || p == "she" || p == "it" || p == "who" || p == "never" || p == "recently" ||
                    (c.past && p != "to")
@@ -56,6 +57,7 @@ std::string_view guess_role(std::string_view lower, const WordContext& c) {
     if (in(kBeforeVerb, p)) return "VERB";
     return in(kBeforeLiving, c.next) && !in(kBeforeAdjective, p) && !in(kBeforeNoun, p) ? "VERB" : "ADJ";
   }
+  if (lower == "object" && c.next == "to") return "VERB";
   if (lower == "lives") return in(kThirdPerson, p) || in(kBeforeLiving, c.next) ? "VERB" : "NOUN";
   if (lower == "that") {
     constexpr std::string_view kAfterThing[] = {"is",   "was", "will", "would",  "one",  "way",

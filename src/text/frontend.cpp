@@ -50,11 +50,11 @@ const char* espeak_voice(Language language) {
     case Language::kAmerican:
       return "en-us";
     case Language::kBritish:
-      return "en-gb";
+      return "en";  // British; the library has no voice of the name "en-gb"
     case Language::kSpanish:
       return "es";
     case Language::kFrench:
-      return "fr-fr";
+      return "fr";
     case Language::kHindi:
       return "hi";
     case Language::kItalian:

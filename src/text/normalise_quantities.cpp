@@ -135,9 +135,11 @@ std::optional<std::string> unit(const Match& m) {
   return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
 }
 
+std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
+
 std::optional<std::string> unit_range(const Match& m) {
   if (!unit_ends(m)) return std::nullopt;
-  return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
+  return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
 }
 
 bool looks_like_year(std::string_view d) {
@@ -151,11 +153,14 @@ std::optional<std::string> range(const Match& m) {
     return year(m.g(1), m.style) + " to " +
            (m.g(2).size() == 2 ? cardinal(m.g(2), m.style) : year(m.g(2), m.style));
   }
-  return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style);
+  return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style);
 }
 
 std::optional<std::string> by_size(const Match& m) {
-  return decimal(m.g(1), m.style) + " by " + decimal(m.g(2), m.style);
+  const auto side = [&](std::string_view n) {  // screens: "nineteen twenty by ten eighty"
+    return n.size() == 4 && n.find('.') == std::string_view::npos ? year(n, m.style) : decimal(n, m.style);
+  };
+  return side(m.g(1)) + " by " + side(m.g(2));
 }
 
 std::string fraction_words(std::string_view over, std::string_view under, NumberStyle style) {

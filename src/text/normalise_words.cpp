@@ -246,9 +246,9 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"((?m)^ *[-*] )", fixed<kLine>});
   out.push_back({K::kSymbol, R"(\b([A-G])#)", sharp});
   out.push_back({K::kSymbol, R"(\bC\+\+)", fixed<kPlusPlus>});
-  out.push_back({K::kSymbol, R"(# ?(\d))", number_sign});
-  out.push_back({K::kSymbol, R"(#([A-Za-z]))", hashtag});
-  out.push_back({K::kSymbol, R"(~ ?(\d))", about});
+  out.push_back({K::kSymbol, R"(# ?(\d+))", number_sign});
+  out.push_back({K::kSymbol, R"(#([A-Za-z][A-Za-z0-9]*))", hashtag});
+  out.push_back({K::kSymbol, R"(~ ?(\d+))", about});
   out.push_back({K::kAbbreviation, R"(\b([eEiI])\. ?[gGeE]\.)", latin});
   out.push_back({K::kAbbreviation, R"(\bDr\.)", doctor_or_drive});
   out.push_back({K::kAbbreviation, R"(\bSt\.)", saint_or_street});

@@ -19,7 +19,7 @@ constexpr double kInsideWordPauseS = 0.0;
 
 struct Sized {
   Unit unit;
-  std::size_t tokens = 0;  // with the space before it
+  std::size_t tokens = 0;  // with the space before it, which is not spoken where a piece starts
   bool inside_word = false;
 };
 
@@ -38,7 +38,7 @@ std::vector<Sized> measure(const Units& units, const Vocab& vocab, std::size_t m
     known.phonemes = vocab.keep_known(u.phonemes, dropped);
     if (known.phonemes.empty()) continue;
     std::size_t left = count_code_points(known.phonemes);
-    if (left + 1 <= most) {
+    if (left <= most) {
       const std::size_t count = left + (known.space_before ? 1 : 0);
       out.push_back({std::move(known), count, false});
       continue;
@@ -46,7 +46,7 @@ std::vector<Sized> measure(const Units& units, const Vocab& vocab, std::size_t m
     std::string_view rest = known.phonemes;
     bool first = true;
     while (left > 0) {
-      const std::size_t take = std::min(left, most - 1);
+      const std::size_t take = std::min(left, most);
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < take; ++i) next_code_point(rest, bytes);
       Unit part;
@@ -60,7 +60,7 @@ std::vector<Sized> measure(const Units& units, const Vocab& vocab, std::size_t m
         part.after = known.after;
         part.pause_s = known.pause_s;
       }
-      out.push_back({std::move(part), take + (first ? 1U : 0U), left > 0});
+      out.push_back({std::move(part), take + (first && known.space_before ? 1U : 0U), left > 0});
       first = false;
     }
   }
@@ -87,17 +87,18 @@ class Cutter {
     std::size_t total = 0;
     for (std::size_t i = from; i < to; ++i) total += units_[i].tokens;
     while (from < to) {
+      const std::size_t lead = space_at(from);
       const bool opening = pieces_.empty();
       const std::size_t limit = std::min(opening ? limits_.first : limits_.aim, limits_.most);
       // A sentence without a clause to cut at may be somewhat longer before it is cut between words.
       const std::size_t stretch = std::min(limit + limit * 2 / 3, limits_.most);
       std::size_t end = to;
-      std::size_t size = total;
+      std::size_t size = total - lead;
       // A little over is better than a stump.
-      if (total > std::min(limit + limit / 6, limits_.most))
-        std::tie(end, size) = best_cut(from, to, total, limit, stretch);
+      if (size > std::min(limit + limit / 6, limits_.most))
+        std::tie(end, size) = best_cut(from, to, size, limit, stretch);
       add({from, end, size});
-      total -= size;
+      total -= size + lead;
       from = end;
     }
   }
@@ -113,7 +114,7 @@ class Cutter {
     Place late_clause;  // the first one beyond the limit
     std::size_t sum = 0;
     for (std::size_t i = from; i + 1 < to; ++i) {
-      sum += units_[i].tokens;
+      sum += units_[i].tokens - (i == from ? space_at(from) : 0);
       if (sum > stretch && i > from) break;
       const bool clause = units_[i].unit.after >= Break::kClause;
       if (sum > limit) {
@@ -131,8 +132,10 @@ class Cutter {
     for (std::size_t quality = 3; quality-- > 0;) {
       if (best[quality].end != 0) return {best[quality].end, best[quality].tokens};
     }
-    return {from + 1, units_[from].tokens};
+    return {from + 1, units_[from].tokens - space_at(from)};
   }
+
+  std::size_t space_at(std::size_t unit) const { return units_[unit].unit.space_before ? 1 : 0; }
 
   // A tiny sentence sounds better with its neighbour.
   void add(Run piece) {
@@ -142,9 +145,9 @@ class Cutter {
       const std::size_t limit = std::min(pieces_.size() == 1 ? limits_.first : limits_.aim, limits_.most);
       const bool whole_sentences = joint.after == Break::kSentence && joint.pause_s <= 0;
       const bool tiny = last.tokens < limits_.tiny || piece.tokens < limits_.tiny;
-      if (whole_sentences && tiny && last.tokens + piece.tokens <= limit) {
+      if (whole_sentences && tiny && last.tokens + piece.tokens + space_at(piece.from) <= limit) {
         last.to = piece.to;
-        last.tokens += piece.tokens;
+        last.tokens += piece.tokens + space_at(piece.from);
         return;
       }
     }
@@ -185,7 +188,7 @@ std::vector<TextSegment> cut_into_segments(const Units& units, const Vocab& voca
       const Unit& u = sized[i].unit;
       if (i > piece.from && u.space_before) {
         s.phonemes.push_back(' ');
-        if (!u.text.empty()) s.text.push_back(' ');
+        if (!u.text.empty() && !s.text.empty()) s.text.push_back(' ');
       }
       s.phonemes += u.phonemes;
       s.text += u.text;

@@ -57,7 +57,7 @@ class ClauseReader {
            kSigns.find(c) != std::u32string_view::npos;
   }
 
-  // The clause so far becomes one unit a word; its text stays with the first.
+  // The clause so far becomes one unit per word; its text goes with the last.
   void speak() {
     const auto first = clause_.find_first_not_of(' ');
     if (first == std::string::npos) {
@@ -69,13 +69,11 @@ class ClauseReader {
     space_ = clause_.back() == ' ';
     clause_.clear();
     const std::string all = phonemes_(text);
-    std::string_view shown = text;
+    const std::size_t last = all.find_last_not_of(' ');
     for (std::size_t at = 0; at < all.size();) {
       const std::size_t end = std::min(all.find(' ', at), all.size());
-      if (end > at) {
-        builder_.word(shown, std::string_view(all).substr(at, end - at), true);
-        shown = {};
-      }
+      const std::string_view shown = last < end ? std::string_view(text) : std::string_view{};
+      if (end > at) builder_.word(shown, std::string_view(all).substr(at, end - at), true);
       at = end + 1;
     }
   }

@@ -1,0 +1,207 @@
+// Tests of normalising: one table a kind, then the switches and the time it takes.
+#include "text/normalise.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace headroom::text {
+namespace {
+
+struct Case {
+  std::string_view in;
+  std::string_view out;
+};
+
+const Normaliser& american() {
+  static const Normaliser n(false);
+  return n;
+}
+const Normaliser& british() {
+  static const Normaliser n(true);
+  return n;
+}
+
+std::string squeezed(std::string_view s) {  // runs of spaces carry no meaning
+  std::string out;
+  for (const char c : s) {
+    if (c == ' ' && (out.empty() || out.back() == ' ')) continue;
+    out.push_back(c);
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+void check(const Normaliser& n, const std::vector<Case>& cases) {
+  for (const auto& c : cases) EXPECT_EQ(squeezed(n.apply(c.in)), c.out) << c.in;
+}
+
+TEST(Normalise, ReadsNumbers) {
+  check(american(), {{"82", "eighty two"},
+                     {"82 million", "eighty two million"},
+                     {"7", "seven"},
+                     {"1024", "one thousand twenty four"},
+                     {"1,234,567", "one million two hundred thirty four thousand five hundred sixty seven"},
+                     {"3.14", "three point one four"},
+                     {"It is -5 outside", "It is minus five outside"},
+                     {"covid-19", "covid nineteen"},
+                     {"007", "zero zero seven"},
+                     {"MP3 and 4K", "MP three and four K"},
+                     {"1/2, 3/4 and 2 1/2", "one half, three quarters and two and a half"},
+                     {"3½ cups", "three and a half cups"},
+                     {"24/7", "twenty four seven"},
+                     {"2.0.1", "two point zero point one"},
+                     {"v1.5", "version one point five"},
+                     {"192.168.1.1", "one nine two dot one six eight dot one dot one"},
+                     {"the 1st, 22nd and 103rd", "the first, twenty second and one hundred third"}});
+}
+
+TEST(Normalise, ReadsYearsAndRanges) {
+  check(american(), {{"in 1066", "in ten sixty six"},
+                     {"from 1914-1918", "from nineteen fourteen to nineteen eighteen"},
+                     {"the 1990s", "the nineteen nineties"},
+                     {"the '80s", "the eighties"},
+                     {"2000", "two thousand"},
+                     {"pages 10-12", "pages ten to twelve"},
+                     {"40-60 C", "forty to sixty degrees Celsius"},
+                     {"5–10%", "five to ten percent"},
+                     {"1920x1080", "nineteen twenty by ten eighty"}});
+}
+
+TEST(Normalise, ReadsMoney) {
+  check(american(), {{"$5.3 billion", "five point three billion dollars"},
+                     {"$1", "one dollar"},
+                     {"$1.50", "one dollar and fifty cents"},
+                     {"$0.99", "ninety nine cents"},
+                     {"£3.20", "three pounds and twenty pence"},
+                     {"€20", "twenty euros"},
+                     {"20 €", "twenty euros"},
+                     {"100 USD", "one hundred dollars"},
+                     {"$5-10 million", "five to ten million dollars"},
+                     {"a $5 bill", "a five dollar bill"},
+                     {"-$3", "minus three dollars"},
+                     {"$2k", "two thousand dollars"},
+                     {"US$1,000", "one thousand dollars"}});
+}
+
+TEST(Normalise, ReadsDatesInTheOrderOfTheCountry) {
+  check(american(), {{"12/05/2024", "December fifth, twenty twenty four"},
+                     {"25/12/2024", "December twenty fifth, twenty twenty four"},
+                     {"2024-03-01", "March first, twenty twenty four"},
+                     {"May 5th, 2024", "May fifth, twenty twenty four"},
+                     {"Jan. 3", "January third"},
+                     {"5 May 1999", "the fifth of May, nineteen ninety nine"},
+                     {"the 4th of July", "the fourth of July"},
+                     {"May 10 people", "May tenth people"},
+                     {"March 2024", "March twenty twenty four"}});
+  check(british(), {{"12/05/2024", "the twelfth of May, twenty twenty four"},
+                    {"05/25/2024", "the twenty fifth of May, twenty twenty four"}});
+}
+
+TEST(Normalise, ReadsTimes) {
+  check(american(), {{"9:30PM", "nine thirty P.M"},
+                     {"9:30 p.m.", "nine thirty P.M."},
+                     {"at 9:05 a.m. we", "at nine oh five A.M we"},
+                     {"14:30", "fourteen thirty"},
+                     {"7:00", "seven o'clock"},
+                     {"14:00", "fourteen hundred"},
+                     {"9am-5pm", "nine A.M to five P.M"},
+                     {"Come at 9 p.m. The door is open.", "Come at nine P.M. The door is open."}});
+}
+
+TEST(Normalise, ReadsPhoneNumbersDigitByDigit) {
+  check(american(),
+        {{"(555) 123-4567", "five five five, one two three, four five six seven"},
+         {"+1 555-123-4567", "plus one, five five five, one two three, four five six seven"},
+         {"555-1234", "five five five, one two three four"},
+         {"+44 20 7946 0958", "plus four four, two zero, seven nine four six, zero nine five eight"},
+         {"1-800-555-0199", "one, eight hundred, five five five, zero one nine nine"}});
+}
+
+TEST(Normalise, ReadsAddressesOfTheWeb) {
+  check(american(), {{"see https://www.example.com/a-b.", "see W.W.W dot example dot com slash a dash b."},
+                     {"john.doe42@example.co.uk", "john dot doe forty two at example dot co dot U.K"},
+                     {"example.org", "example dot org"},
+                     {"open readme.txt", "open readme dot T.X.T"},
+                     {"http://", ""}});
+}
+
+TEST(Normalise, ReadsUnits) {
+  check(american(), {{"5 km", "five kilometers"},
+                     {"1 km", "one kilometer"},
+                     {"60 km/h", "sixty kilometers per hour"},
+                     {"20°C", "twenty degrees Celsius"},
+                     {"-4 °F", "minus four degrees Fahrenheit"},
+                     {"50%", "fifty percent"},
+                     {"250ms", "two hundred fifty milliseconds"},
+                     {"16GB", "sixteen gigabytes"},
+                     {"3 m²", "three square meters"},
+                     {"2.4 GHz", "two point four gigahertz"}});
+}
+
+TEST(Normalise, ExpandsAbbreviations) {
+  check(american(), {{"Dr. Smith's 3rd visit", "Doctor Smith's third visit"},
+                     {"12 Oak Dr.", "twelve Oak Drive."},
+                     {"Mr. and Mrs. Jones", "Mister and Mrs Jones"},
+                     {"St. Paul on Main St.", "Saint Paul on Main Street."},
+                     {"cats, dogs, etc.", "cats, dogs, etc."},
+                     {"fruit, e.g. apples", "fruit, for example, apples"},
+                     {"No. 5", "number five"},
+                     {"No. I won't.", "No. I won't."},
+                     {"in the U.S. in May", "in the U.S in May"},
+                     {"in the U.S. The end.", "in the U.S. The end."},
+                     {"J. K. Rowling", "J K Rowling"},
+                     {"Chapter IV", "Chapter four"},
+                     {"Henry VIII", "Henry the eighth"},
+                     {"Acme Inc. grew", "Acme Incorporated grew"}});
+}
+
+TEST(Normalise, ReadsSymbols) {
+  check(american(), {{"salt & pepper", "salt and pepper"},
+                     {"2+2=4", "two plus two equals four"},
+                     {"a -- b", "a — b"},
+                     {"wait... what", "wait… what"},
+                     {"#1", "number one"},
+                     {"#winning", "hashtag winning"},
+                     {"C++ and C#", "C plus plus and C sharp"},
+                     {"~5", "about five"},
+                     {"**bold** _it_", "bold it"},
+                     {"π", "pi"}});
+}
+
+TEST(Normalise, LeavesAKindAloneWhenItIsSwitchedOff) {
+  const Normaliser n(false, {~static_cast<std::uint32_t>(NormaliseKind::kMoney)});
+  EXPECT_NE(squeezed(n.apply("$5")), "five dollars");
+  const Normaliser none(false, {0});
+  EXPECT_EQ(none.apply("$5.3 billion & 9:30PM"), "$5.3 billion & 9:30PM");
+}
+
+TEST(Normalise, TakesLinearTimeOnHostileText) {
+  std::vector<std::string> texts;
+  const auto repeat = [](std::string_view s, std::size_t n) {
+    std::string out;
+    while (n-- > 0) out += s;
+    return out;
+  };
+  texts.push_back(repeat("7", 20'000));
+  texts.push_back(repeat("a@", 10'000));
+  texts.push_back("http://" + repeat(".", 50'000));
+  texts.push_back(repeat("1,", 10'000));
+  texts.push_back(repeat("1-", 10'000));
+  texts.push_back(repeat("A.", 10'000));
+  texts.push_back(repeat("[", 20'000));
+  texts.push_back(repeat("$1 ", 7'000));
+  texts.push_back(repeat("St. ", 5'000));
+  for (const auto& text : texts) {
+    const auto before = std::chrono::steady_clock::now();
+    american().apply(text);
+    const auto took = std::chrono::steady_clock::now() - before;
+    // 50 ms each in a release build; the margin is for debug and sanitizer builds on a busy machine.
+    // Quadratic behaviour would take minutes.
+    EXPECT_LT(std::chrono::duration<double>(took).count(), 3.0) << text.substr(0, 10);
+  }
+}
+
+}  // namespace
+}  // namespace headroom::text
