@@ -13,6 +13,16 @@ PYTHON=/usr/bin/python3
 # pip's own cache too belongs to what ./dev setup brings, so that removing one folder removes everything.
 export PIP_CACHE_DIR="$HEADROOM_CACHE/pip" PIP_DISABLE_PIP_VERSION_CHECK=1
 
+# pip and Node bring certificate stores of their own; the system's is the one that a proxy's owner has extended.
+# Called again after the Debian packages, which bring the store to a bare system.
+use_system_certificates() {
+    local store=/etc/ssl/certs/ca-certificates.crt
+    if [[ -f "$store" ]]; then
+        export PIP_CERT="${PIP_CERT:-$store}" NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-$store}"
+    fi
+}
+use_system_certificates
+
 die() {
     printf 'setup: %s\n' "$*" >&2
     exit 1

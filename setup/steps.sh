@@ -23,6 +23,7 @@ make_apt() {
     logged apt-update "${root[@]}" apt-get -o Acquire::Retries=3 update
     logged apt-install "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get -o Acquire::Retries=3 install -y --no-install-recommends "${wanted[@]}"
+    use_system_certificates
 }
 
 # --- AWS Common Runtime ----------------------------------------------------------------------------------------------
@@ -142,7 +143,7 @@ make_downloads() {
     if [[ ! -f "$HEADROOM_DOWNLOADS/$VOICES_FILE" ]]; then
         bin="$(node_bin)" || die "no Node.js 20 or later was found although the step before ended; run ./dev setup again"
         tmp="$(mktemp -d "$HEADROOM_DOWNLOADS/.part.XXXXXX")"
-        (cd "$tmp" && PATH="$bin:$PATH" logged npm-pack npm pack --silent --cache "$HEADROOM_CACHE/npm" kokoro-js@1.2.1)
+        (cd "$tmp" && PATH="$bin:$PATH" logged npm-pack npm pack --loglevel error --cache "$HEADROOM_CACHE/npm" kokoro-js@1.2.1)
         mv "$tmp/$VOICES_FILE" "$HEADROOM_DOWNLOADS/$VOICES_FILE"
         rm -rf "$tmp"
     fi
