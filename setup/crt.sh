@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the AWS Common Runtime C libraries once, from the source inside the awscrt sdist, against the system's OpenSSL.
 # With --check: only says (exit status) whether that was done. Leaves out aws-lc (not needed with OpenSSL), mqtt and s3. Installs into the cache, where find_package sees it.
+# shellcheck source=setup/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 VERSION=0.38.1

@@ -2,7 +2,9 @@
 # Brings everything Headroom needs onto a plain Debian 12, once: packages, libraries, Python environments, the model.
 # Every step is skipped when it was finished before, so a second run takes seconds and no network, and a killed run goes
 # on where it stopped. Everything but Debian's packages lies under ${XDG_CACHE_HOME:-~/.cache}/headroom.
+# shellcheck source=setup/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=setup/steps.sh
 source "$SETUP_DIR/steps.sh"
 
 usage() {
