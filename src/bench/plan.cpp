@@ -112,6 +112,9 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   p.paced_engine = in.qmax.paced_engine.value_or(false) || in.ttotal.paced_engine.value_or(false);
   p.fingerprint_known = in.qmax.header.fingerprint.known() && in.ttotal.header.fingerprint.known();
   p.deployed_queue_limit = in.qmax.server_queue_limit;
+  const auto& environment = in.qmax.header.fingerprint.environment;
+  const auto emf = environment.find("TTS_EMF");
+  p.emits_offered_rate = emf != environment.end() && (emf->second == "1" || emf->second == "true");
   const ModelFile defaults;
   const ModelFile& model = in.model ? *in.model : defaults;
   p.slo_ms = options.slo_ms.value_or(in.model ? model.slo_ms : in.qmax.slo_ms);

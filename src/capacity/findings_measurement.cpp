@@ -115,7 +115,12 @@ void queue_depth(const PlanInput& in, const Plan& plan, Findings& out) {
 }
 
 void threshold_units(const PlanInput& in, const Plan& plan, Findings& out) {
-  if (plan.policy.carrier == Carrier::kOfferedRate) {
+  if (plan.policy.carrier == Carrier::kOfferedRate && !in.emits_offered_rate) {
+    out.push_back({"threshold_units", Level::kWarn,
+                   "the line is in requests/s, of a metric that the measured container did not emit; without "
+                   "it the fleet would stay at its minimum",
+                   "deploy TTS_EMF=1 in the container's environment and see the metric before you apply"});
+  } else if (plan.policy.carrier == Carrier::kOfferedRate) {
     out.push_back({"threshold_units", Level::kOk, "the line is in requests/s; no conversion is needed", ""});
   } else if (plan.ratio_assumed) {
     out.push_back({"threshold_units", Level::kWarn,

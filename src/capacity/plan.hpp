@@ -54,6 +54,7 @@ struct PlanInput {
   bool host_contended = false;
   bool paced_engine = false;
   bool fingerprint_known = true;
+  bool emits_offered_rate = false;  // the container runs with TTS_EMF, so the offered-rate metric exists
   // wanted
   double slo_ms = 3000;
   double headroom = 1.25;

@@ -143,7 +143,8 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   plan->reaction_time_s =
       policy_lag_bound_s(kOutPeriodS, kOutEvaluations, plan->scale_out_cooldown_s) + *input.measured_total_s;
   plan->utilisation = std::round(1000 * u) / 1000;
-  plan->min_instances = std::max(1, ceil_up(g * input.trough_rps / mu));
+  plan->min_instances =
+      std::max({1, ceil_up(g * input.trough_rps / mu), input.allowed_min_instances.value_or(1)});
   plan->max_instances = std::max(plan->min_instances, ceil_up(input.peak_rps / (kSaturatedShare * mu)));
   plan->scale_in_threshold = neat(kInShare * rate);
   plan->policy.carrier = input.carrier;

@@ -213,6 +213,22 @@ TEST(RecommendedRule, OfferedRateAddsWhatTheRateAsksForAndNeedsNoRatio) {
   EXPECT_EQ(finding(*p, "scale_in_safety").level, Level::kOk);
 }
 
+TEST(RecommendedRule, WarnsWhenTheOfferedRateIsNotEmitted) {
+  auto in = recommended();
+  in.carrier = Carrier::kOfferedRate;
+  EXPECT_EQ(finding(*make_plan(in), "threshold_units").level, Level::kWarn);
+  in.emits_offered_rate = true;
+  EXPECT_EQ(finding(*make_plan(in), "threshold_units").level, Level::kOk);
+}
+
+TEST(RecommendedRule, KeepsTheMinimumThatTheModelFileAsksFor) {
+  auto in = recommended();
+  in.allowed_min_instances = 4;
+  EXPECT_EQ(make_plan(in)->min_instances, 4);
+  in.allowed_min_instances = 20;
+  EXPECT_EQ(make_plan(in)->max_instances, 20);
+}
+
 TEST(RecommendedRule, ScalesInByAnAlarmThatCountsInstances) {
   for (const Carrier carrier : {Carrier::kNative, Carrier::kOfferedRate}) {
     auto in = recommended();
