@@ -6,6 +6,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <sys/resource.h>
+
 #include "aws/event_decoder.hpp"
 #include "aws/exchange.hpp"
 #include "aws/invoke_outcome.hpp"
@@ -18,6 +20,7 @@ using base::fail;
 using base::SteadyTime;
 
 constexpr std::size_t kLargestErrorBody = 64 * 1024;
+constexpr std::size_t kOwnDescriptors = 64;    // loops, logs, control plane, files
 constexpr std::size_t kSpareConnections = 16;  // so that a connection still closing keeps nobody waiting
 constexpr std::size_t kWarmBatch = 32;         // connects at once: a listener's backlog is short
 
@@ -301,6 +304,14 @@ base::Result<std::unique_ptr<Invoker>> Invoker::make(Runtime& runtime, const Set
       return tl::unexpected(allowed.error());
   }
   options.connections = std::max<std::size_t>(options.connections, 1);
+  rlimit limit{};
+  const rlim_t wanted = options.connections + kSpareConnections + kOwnDescriptors;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
+    return fail(ErrorCode::kResourceExhausted,
+                std::to_string(options.connections) + " connections need " + std::to_string(wanted) +
+                    " file descriptors, and this process may have " + std::to_string(limit.rlim_cur) +
+                    "; raise the limit with `ulimit -n " + std::to_string(wanted) + "` or ask for fewer");
+  }
   PoolOptions pool_options;
   pool_options.connections = options.connections + kSpareConnections;
   pool_options.connect_timeout = options.connect_timeout;

@@ -73,7 +73,9 @@ struct InvokerOptions {
 
 class Invoker {
  public:
-  // Errors: kInvalidArgument (a URL that is none), kRefused (real keys over plain http), kUnauthenticated.
+  // Errors: kInvalidArgument (a URL that is none), kRefused (real keys over plain http), kUnauthenticated,
+  // kResourceExhausted (fewer file descriptors allowed than connections asked; Runtime::start raises the soft
+  // limit).
   static base::Result<std::unique_ptr<Invoker>> make(Runtime& runtime, const Settings& settings,
                                                      std::shared_ptr<Credentials> credentials,
                                                      InvokerOptions options);

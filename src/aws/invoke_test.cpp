@@ -298,6 +298,18 @@ TEST_F(InvokerTest, SaysThatNobodyListens) {
   EXPECT_THAT(warm.error().message, HasSubstr("cannot connect to http://127.0.0.1:1"));
 }
 
+TEST_F(InvokerTest, SaysHowManyDescriptorsAreMissing) {
+  Settings settings;
+  InvokerOptions options;
+  options.transport = InvokeTransport::kHttp;
+  options.url = "http://127.0.0.1:1/x";
+  options.connections = 100'000'000;
+  const auto made = Invoker::make(*runtime_, settings, nullptr, options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, base::ErrorCode::kResourceExhausted);
+  EXPECT_THAT(made.error().message, HasSubstr("ulimit -n"));
+}
+
 TEST_F(InvokerTest, RefusesRealKeysOverPlainHttpToAnotherMachine) {
   Settings settings;
   settings.region = "us-east-1";

@@ -48,6 +48,7 @@ struct Answer {
   std::string body;
   ExchangeEnd end = ExchangeEnd::kFailed;
   int error = 0;
+  bool connected = false;
 };
 
 std::string lower(std::string_view text) {
@@ -55,6 +56,11 @@ std::string lower(std::string_view text) {
   std::transform(out.begin(), out.end(), out.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
+}
+
+std::string trust_hint(const EndpointUrl& endpoint) {
+  return endpoint.tls ? " (a certificate that is not trusted needs its authority's file in AWS_CA_BUNDLE)"
+                      : "";
 }
 
 class AwsTransport final : public Transport {
@@ -124,6 +130,7 @@ class AwsTransport final : public Transport {
     };
     auto waiting = std::make_shared<Waiting>();
     ExchangeEvents events;
+    events.on_connected = [waiting] { waiting->answer.connected = true; };
     events.on_header = [waiting](std::string_view name, std::string_view value) {
       waiting->answer.headers[lower(name)] = value;
     };
@@ -153,7 +160,11 @@ class AwsTransport final : public Transport {
         request.operation + (request.resource.empty() ? "" : " of '" + request.resource + "'") + ": ";
     if (answer.end == ExchangeEnd::kTimedOut) {
       again = request.repeatable;
-      return {ErrorCode::kTimeout, what + "no answer from " + endpoint.url() + " in time", ""};
+      if (answer.connected)
+        return {ErrorCode::kTimeout, what + "no answer from " + endpoint.url() + " in time", ""};
+      // A failed TLS handshake is reported 10 to 30 s late on purpose (s2n), so it often ends here.
+      return {ErrorCode::kTimeout,
+              what + "no connection to " + endpoint.url() + " in time" + trust_hint(endpoint), ""};
     }
     if (answer.end != ExchangeEnd::kComplete) {
       const int error = answer.error;
@@ -168,9 +179,10 @@ class AwsTransport final : public Transport {
       }
       // A connection that was never made has done nothing: always safe to try again.
       const bool refused = error == AWS_IO_SOCKET_CONNECTION_REFUSED || error == AWS_IO_SOCKET_TIMEOUT;
-      again = request.repeatable || refused;
+      again = (request.repeatable || refused) && !aws_error_code_is_tls(error);
       return {ErrorCode::kUnavailable,
-              what + "cannot reach " + endpoint.url() + "; is it running, and is the URL right?",
+              what + "cannot reach " + endpoint.url() + "; is it running, and is the URL right?" +
+                  (aws_error_code_is_tls(error) ? trust_hint(endpoint) : ""),
               crt_error_text(error)};
     }
     const ApiError error = parse_api_error(
