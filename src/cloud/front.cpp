@@ -89,6 +89,14 @@ std::optional<Parsed> parse_call(const net::Request& request, const std::string&
   return Parsed{call, std::move(form)};
 }
 
+// A refusal in the form that the client of this request can read.
+net::Response refusal(const net::Request& request, const base::Error& error) {
+  const std::string exception = error.context.empty() ? "AccessDeniedException" : error.context;
+  if (parse_invocation(request.path)) return runtime_error(403, exception, error.message);
+  const auto parsed = parse_call(request, request.body);
+  return parsed ? error_reply(parsed->call, error) : plain_error(403, exception, error.message);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) out += c > 0x20 && c < 0x7f ? c : '?';
@@ -109,23 +117,20 @@ std::string host_of(std::string_view authority) {
   return host;
 }
 
-std::optional<net::Response> Front::refuse(const net::Request& request) const {
+base::Result<void> Front::admit(const net::Request& request) const {
   const std::string host = host_of(request.headers.get("host"));
   // A page in a browser that reaches this address under another name, or from another origin, is not a
   // client.
   if (settings_.hosts.count(host) == 0)
-    return plain_error(
-        403, "AccessDeniedException",
+    return fail(
+        ErrorCode::kForbidden,
         fmt::format("Host '{}' is not answered here; use 127.0.0.1 or localhost, or start with --host-name",
                     printable(host)));
   const auto origin = request.headers.find("origin");
   if (origin && settings_.hosts.count(host_of(*origin)) == 0)
-    return plain_error(403, "AccessDeniedException", "requests of other origins are not answered");
-  if (settings_.credentials) {
-    if (const auto verified = verify_signature(request, *settings_.credentials, clock_.wall()); !verified)
-      return plain_error(403, verified.error().context, verified.error().message);
-  }
-  return std::nullopt;
+    return fail(ErrorCode::kForbidden, "requests of other origins are not answered");
+  if (settings_.credentials) return verify_signature(request, *settings_.credentials, clock_.wall());
+  return {};
 }
 
 base::Result<Json> Front::execute(const Service&, const OperationRow& row, const Json& in) {
@@ -184,7 +189,8 @@ net::Response Front::call(const net::Request& request) {
 
 void Front::handle(const std::shared_ptr<net::Exchange>& exchange) {
   const net::Request& request = exchange->request();
-  if (auto refused = refuse(request)) return exchange->respond(std::move(*refused));
+  if (const auto admitted = admit(request); !admitted)
+    return exchange->respond(refusal(request, admitted.error()));
   if (request.method == "GET" && (request.path == "/health" || request.path == "/"))
     return exchange->respond(
         {200, {{"Content-Type", "application/json"}}, R"({"service":"tts-local","status":"ok"})"});

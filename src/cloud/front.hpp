@@ -43,7 +43,7 @@ class Front {
   static net::Response early(int status, const net::Request& seen);
 
  private:
-  std::optional<net::Response> refuse(const net::Request& request) const;
+  base::Result<void> admit(const net::Request& request) const;
   net::Response call(const net::Request& request);
   base::Result<Json> execute(const Service& service, const OperationRow& row, const Json& in);
 

@@ -95,7 +95,10 @@ std::string escaped(std::string_view text) {
 void write_xml(std::string& out, std::string_view name, const Json& value) {
   if (value.is_null()) return;
   out += fmt::format("<{}>", name);
-  if (value.is_object()) {
+  if (value.is_object() && name == "ExtendedStatistics") {  // the one map among CloudWatch's replies
+    for (const auto& [key, member] : value.items())
+      out += fmt::format("<entry><key>{}</key><value>{}</value></entry>", escaped(key), dump(member));
+  } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) write_xml(out, key, member);
   } else if (value.is_array()) {
     for (const Json& item : value) {
