@@ -32,9 +32,10 @@ TEST(Spawn, PassesOnlyTheGivenEnvironmentAndDescriptors) {
   int status = 0;
   EXPECT_EQ(run_to_end({"/usr/bin/env", {}, {"TTS_ENGINE=paced"}, {}}, status), "TTS_ENGINE=paced\n");
   const int leak = dup2(1, 77);
-  EXPECT_EQ(run_to_end({"/bin/sh", {"-c", "test -e /proc/$$/fd/77 && echo leaked; exit 3"}, {"PATH=/bin"}, {}},
-                       status),
-            "");
+  EXPECT_EQ(
+      run_to_end({"/bin/sh", {"-c", "test -e /proc/$$/fd/77 && echo leaked; exit 3"}, {"PATH=/bin"}, {}},
+                 status),
+      "");
   close(leak);
   EXPECT_EQ(describe_exit(status), "exit status 3");
 }

@@ -47,7 +47,11 @@ class Invocation : public std::enable_shared_from_this<Invocation> {
     events.on_end = [self = shared_from_this()](std::optional<base::Error> error) { self->end(error); };
     sent_ = clock_.steady();
     call_ = client.start(make_request(), std::move(events));
-    exchange_->on_gone([self = shared_from_this()] { self->client_gone(); });
+    // Weak: the exchange keeps this callback, and the call's events keep this object while there is an answer
+    // to come.
+    exchange_->on_gone([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->client_gone();
+    });
   }
 
  private:
