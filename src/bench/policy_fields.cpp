@@ -74,10 +74,10 @@ void compare_tracking(FieldChecks& out, const aws::TargetTracking& found, const 
 }
 
 std::vector<aws::StepAdjustment> by_bound(std::vector<aws::StepAdjustment> steps) {
-  static constexpr double kLowest = -std::numeric_limits<double>::infinity();
-  std::sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
-    return a.lower_bound.value_or(kLowest) < b.lower_bound.value_or(kLowest);
-  });
+  const auto low = [](const aws::StepAdjustment& step) {
+    return step.lower_bound ? *step.lower_bound : -std::numeric_limits<double>::infinity();
+  };
+  std::sort(steps.begin(), steps.end(), [&](const auto& a, const auto& b) { return low(a) < low(b); });
   return steps;
 }
 
