@@ -93,7 +93,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   const auto wall_minus_steady = clock.wall().time_since_epoch() - began.time_since_epoch();
   driver.hold(plan.n);
   std::optional<base::SteadyTime> settled;
-  const bool fixed = plan.at_least == plan.at_most;
+  const bool fixed = plan.judge_last.count() > 0;
   while (true) {
     const auto now = clock.steady();
     if (now - began >= plan.at_most) break;

@@ -15,8 +15,8 @@ namespace headroom::bench {
 struct HoldPlan {
   int n = 1;
   base::Duration at_least{};    // total hold
-  base::Duration at_most{};     // the same as at_least: a fixed hold (ladder)
-  base::Duration judge_last{};  // ladder: only the last part counts; 0: everything after the transient
+  base::Duration at_most{};
+  base::Duration judge_last{};  // fixed hold of at_most, whose last part counts; 0: adaptive, all after the transient
   double slo_ms = 3000;
   bool repeat = false;
 };

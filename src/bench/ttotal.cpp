@@ -92,10 +92,10 @@ struct Outcome {
 
 // The earliest moment from which p95 stayed within the limit for `hold`: judged each second, never before the
 // clock started.
-bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTime clock_started,
+bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTime served_since,
                base::Duration hold, double limit_ms) {
   const auto from = now - hold;
-  if (from < clock_started) return false;
+  if (from < served_since) return false;
   const auto view = driver.window(from, now);
   return view.ttfab_ms && view.ok >= 5 && view.ttfab_ms->p95 <= limit_ms &&
          view.rejected + view.failed + view.timed_out == 0;
@@ -125,6 +125,7 @@ base::Result<Outcome> observe(const TtotalOptions& options, Session& session, Fr
   const auto deadline = base::Deadline::after(clock, options.max_wait);
   std::size_t told = watch->stamps().size();
   Outcome outcome;
+  std::optional<base::SteadyTime> served_since;
   while (!deadline.passed(clock)) {
     if (!session.interrupt().wait_for(kPoll)) return base::fail(ErrorCode::kCancelled, "interrupted");
     watch->poll(session, 2);
@@ -134,7 +135,8 @@ base::Result<Outcome> observe(const TtotalOptions& options, Session& session, Fr
           fmt::format("  {:8.3f} s  {}", base::to_s(stamp.at - since_epoch(started_wall)), stamp.name));
     }
     const auto now = clock.steady();
-    if (!watch->in_service() || !recovered(driver, now, started, options.hold, limit_ms)) continue;
+    if (watch->in_service() && !served_since) served_since = now;
+    if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
     const auto at =
         started_wall + std::chrono::duration_cast<base::WallTime::duration>(now - options.hold - started);
     watch->add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,

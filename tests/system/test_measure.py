@@ -1,0 +1,190 @@
+"""qmax and ttotal on real paced instances: the published run reproduced, and nothing left behind whatever ends them."""
+
+import json
+import random
+import signal
+import time
+
+import jsonschema
+import pytest
+from bench_tools import FAST_PACE, PUBLISHED_PACE, Bench, paced_cloud, register_target, standing
+from local_cloud import ROOT, SLOW, wait_for
+
+PUBLISHED = json.loads((ROOT / "tests" / "golden" / "published-run.json").read_text())
+# --force: the fixture suspends scaling on purpose, which drift reports.
+QUICK_LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "3", "--judge", "2", "--idle", "0s"]
+
+
+def check_artifact(bench: Bench, name: str) -> dict:
+    artifact = bench.artifact(name)
+    jsonschema.validate(artifact, json.loads((ROOT / "docs" / "schemas" / f"{name}.schema.json").read_text()))
+    counts = [artifact["counts"]] if artifact.get("counts") else []
+    for row in counts + artifact.get("rungs", []):
+        assert row["started"] == row["ok"] + row["rejected"] + row["failed"] + row["timed_out"] + row["aborted"]
+    return artifact
+
+
+@pytest.mark.skipif(SLOW > 1, reason="a sanitizer build is too slow for the published pace")
+def test_the_ladder_reproduces_the_published_run(tmp_path):
+    cloud = paced_cloud(tmp_path, PUBLISHED_PACE)
+    try:
+        bench = Bench(cloud, tmp_path)
+        bench.ok("qmax", "--yes", "--method", "ladder", "--hold", "27", "--judge", "21", "--idle", "0s", timeout=420)
+        artifact = check_artifact(bench, "qmax")
+        assert [rung["n"] for rung in artifact["rungs"]] == [rung["n"] for rung in PUBLISHED["ladder"]]
+        for mine, published in zip(artifact["rungs"], PUBLISHED["ladder"]):
+            assert mine["p50_ms"] == pytest.approx(published["p50_ms"], rel=0.03), mine
+            if mine["n"] >= 5:
+                assert mine["p95_ms"] == pytest.approx(published["p95_ms"], rel=0.03), mine
+            assert mine["metric_ratio"] == pytest.approx(1.0, abs=0.02), mine
+            assert mine["held_mean"] <= mine["n"]
+        assert artifact["q_max"] == PUBLISHED["q_max"]
+        assert artifact["first_fail"] == 60
+        assert artifact["verdict"] == "bracketed"
+        assert artifact["knee_n"] == 5
+        assert artifact["paced_engine"] is True
+    finally:
+        cloud.stop()
+
+
+@pytest.fixture
+def fast(tmp_path):
+    cloud = paced_cloud(tmp_path, FAST_PACE, count=2)
+    register_target(cloud, scheduled=True)
+    yield cloud, Bench(cloud, tmp_path)
+    cloud.stop()
+
+
+def test_qmax_then_ttotal_measure_every_stage_and_restore(fast):
+    cloud, bench = fast
+    before = standing(cloud)
+    bench.ok(*QUICK_LADDER)
+    qmax = check_artifact(bench, "qmax")
+    assert qmax["verdict"] == "lower_bound"
+    out = bench.ok("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
+    ttotal = check_artifact(bench, "ttotal")
+    stages = [stage["to"] for stage in ttotal["stages"]["measured"]]
+    assert set(stages) >= {"instance_logging", "container_started", "weights_fetched", "framework_init", "weights_ready", "warmup_done",
+                           "ready", "in_service", "traffic_recovered"}, out
+    assert sum(stage["s"] for stage in ttotal["stages"]["measured"]) == pytest.approx(ttotal["measured_total_s"], abs=1e-6)
+    assert ttotal["stages"]["before_clock"][0]["from"] == "load_applied"
+    assert ttotal["total_s"] == pytest.approx(ttotal["measured_total_s"] + ttotal["policy_lag_bound_s"])
+    assert standing(cloud) == before
+    assert bench.journals() == []
+
+
+def test_dry_runs_make_no_request(tmp_path, fast):
+    _, bench = fast
+    bench.cloud = type("Nowhere", (), {"url": "http://127.0.0.1:9"})()
+    assert "estimated 36 min" in bench.ok("qmax", "--method", "ladder", "--dry-run")
+    assert "no request was made" in bench.ok("ttotal", "--dry-run")
+
+
+def test_changing_commands_refuse_without_yes_or_a_terminal(fast):
+    cloud, bench = fast
+    before = standing(cloud)
+    done = bench.run("qmax", "--force", "--method", "ladder", "--rungs", "1", "--hold", "2", "--judge", "1")
+    assert done.returncode == 3 and "--yes" in done.stdout, done.stdout
+    assert standing(cloud) == before
+
+
+def test_ttotal_refuses_a_measurement_of_something_else(fast):
+    _, bench = fast
+    bench.ok(*QUICK_LADDER)
+    done = bench.run("ttotal", "--yes", "--force", "--transport", "buffered")
+    assert done.returncode == 3 and "transport" in done.stdout, done.stdout
+    done = bench.run("ttotal", "--yes", "--force", "--voice", "af_bella")
+    assert done.returncode == 3 and "workload" in done.stdout, done.stdout
+
+
+def test_a_missing_endpoint_is_named_with_a_remedy(fast):
+    _, bench = fast
+    bench.endpoint = "nobody"
+    done = bench.run(*QUICK_LADDER)
+    assert done.returncode == 1 and "nobody" in done.stdout and "create it" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("name", ["../etc", "a/b", "a" * 64, "-x", "é"])
+def test_hostile_endpoint_names_touch_no_path(fast, name):
+    _, bench = fast
+    bench.endpoint = name
+    done = bench.run(*QUICK_LADDER)
+    assert done.returncode == 2 and "endpoint" in done.stdout, done.stdout
+
+
+def test_an_unreadable_artifact_is_named(fast):
+    _, bench = fast
+    bench.out.mkdir(parents=True)
+    for text, word in [("{", "JSON"), ('{"schema":"headroom/plan","version":1}', "headroom/qmax"), ("", "JSON")]:
+        (bench.out / "qmax.json").write_text(text)
+        done = bench.run("ttotal", "--yes", "--force")
+        assert done.returncode == 1 and "qmax.json" in done.stdout and word in done.stdout, done.stdout
+
+
+def test_two_runs_never_share_an_endpoint(fast, tmp_path):
+    cloud, bench = fast
+    before = standing(cloud)
+    first = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60", "--judge", "1")
+    wait_for(bench.journals)
+    second = bench.run(*QUICK_LADDER)  # same machine: the lock or the drift row of the tag
+    assert second.returncode in (1, 3) and "run" in second.stdout, second.stdout
+    elsewhere = Bench(cloud, tmp_path / "elsewhere")  # another machine: only the tag tells
+    wait_for(lambda: standing(cloud)["tags"])
+    third = elsewhere.run(*QUICK_LADDER, "--force")
+    assert third.returncode == 1 and "thaw" in third.stdout, third.stdout
+    first.send_signal(signal.SIGINT)
+    assert first.wait(60 * SLOW) == 130, first.stdout.read()
+    assert standing(cloud) == before
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("command", ["qmax", "ttotal"])
+def test_any_end_at_any_moment_is_restored_exactly(tmp_path, how, command):
+    """Moments from the first request to the end of the run; after kill -9 thaw restores, twice without harm."""
+    random.seed(f"{how} {command}")
+    cloud = paced_cloud(tmp_path, FAST_PACE, count=2)
+    register_target(cloud, scale_in=True)
+    bench = Bench(cloud, tmp_path)
+    before = standing(cloud)
+    bench.ok(*QUICK_LADDER)
+    words = QUICK_LADDER if command == "qmax" else ["ttotal", "--yes", "--force", "--hold", "2", "--settle", "1"]
+    moments = [0.05 + 0.25 * SLOW * random.random(), 2 + random.random(), *(random.uniform(0.3, 7.5) * SLOW for _ in range(2))]
+    try:
+        for moment in moments:
+            run = bench.start(*words)
+            time.sleep(moment)  # the moment is what is tested
+            run.send_signal(how)
+            code = run.wait(60 * SLOW)
+            output = run.stdout.read()
+            if how == signal.SIGKILL:
+                bench.ok("thaw", "--yes")
+                bench.ok("thaw", "--yes")
+            else:
+                assert code in (130, 0) or moment < 1, f"{command} {how} at {moment:.2f} s: exit {code}\n{output}"
+            assert standing(cloud) == before, f"{command} {how} at {moment:.2f} s\n{output}"
+            assert bench.journals() == []
+    finally:
+        cloud.stop()
+
+
+def test_thaw_knows_from_the_tag_alone_and_asks_when_nobody_knows(fast, tmp_path):
+    cloud, bench = fast
+    before = standing(cloud)
+    run = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60", "--judge", "1")
+    wait_for(lambda: standing(cloud)["tags"] and standing(cloud)["desired"] == 1)
+    run.kill()
+    run.wait()
+    elsewhere = Bench(cloud, tmp_path / "elsewhere")  # no journal there
+    assert "tag" in elsewhere.ok("thaw", "--dry-run")
+    assert standing(cloud) != before
+    elsewhere.ok("thaw")
+    assert standing(cloud) == before
+    bench.ok("thaw")  # its own journal is stale now: the same again does no harm
+    assert standing(cloud) == before and bench.journals() == []
+
+    register_target(cloud, scale_in=True, scale_out=True, scheduled=True)
+    asked = bench.run("thaw")
+    assert asked.returncode == 2 and "--desired" in asked.stdout, asked.stdout
+    bench.ok("thaw", "--desired", "2")
+    assert standing(cloud)["flags"] == {"DynamicScalingInSuspended": False, "DynamicScalingOutSuspended": False,
+                                        "ScheduledScalingSuspended": False}
