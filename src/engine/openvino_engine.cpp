@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 
@@ -21,6 +22,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::string_view kGraph = "ir/model.xml";
+constexpr const char* kInputs[] = {"tokens", "style", "speed"};
 constexpr std::int64_t kPad = 0;
 constexpr std::int64_t kLargestToken = 177;  // the embedding has 178 rows; a larger id would read past them
 constexpr float kMinSpeed = 0.25F;
@@ -121,9 +123,9 @@ class OpenVinoEngine final : public Engine {
     ov::Tensor speed(ov::element::f32, {1});
     *speed.data<float>() = segment.speed;
 
-    request.set_tensor("tokens", tokens);
-    request.set_tensor("style", voice);
-    request.set_tensor("speed", speed);
+    request.set_tensor(kInputs[0], tokens);
+    request.set_tensor(kInputs[1], voice);
+    request.set_tensor(kInputs[2], speed);
     request.infer();
 
     const ov::Tensor audio = request.get_output_tensor();
@@ -176,6 +178,10 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
   if (!voices) return tl::unexpected(voices.error());
   tell(options, "weights_fetched");
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  ::setenv("TBB_ENABLE_SANITIZERS", "1",
+           0);  // else TBB opens a library with RTLD_DEEPBIND, on which they abort
+#endif
   return guarded("loading the model", [&]() -> base::Result<std::unique_ptr<Engine>> {
     ov::Core core;
     core.get_property("CPU",
@@ -183,6 +189,8 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
     tell(options, "framework_init");
     auto compiled =
         core.compile_model(manifest->full_path(kGraph), "CPU", compile_properties(options, *manifest));
+    for (const char* input : kInputs)
+      static_cast<void>(compiled.input(input));  // throws on a graph without it
     std::unique_ptr<Engine> engine = std::make_unique<OpenVinoEngine>(std::move(compiled), std::move(*voices),
                                                                       manifest->sample_rate, options.workers);
     tell(options, "weights_ready");

@@ -23,10 +23,15 @@ def cache() -> pathlib.Path:
 
 
 @pytest.fixture(scope="session")
-def engine_probe() -> pathlib.Path:
-    chosen = os.environ.get("HEADROOM_BIN_DIR")
+def program():
+    """program("engine_probe"): the path of a built program; HEADROOM_BIN names another folder than the release build's."""
+    chosen = os.environ.get("HEADROOM_BIN")
     folders = [pathlib.Path(chosen)] if chosen else [ROOT / "build" / preset / "bin" for preset in ("release", "dev")]
-    for folder in folders:
-        if (folder / "engine_probe").is_file():
-            return folder / "engine_probe"
-    pytest.fail(f"engine_probe is not built in {', '.join(map(str, folders))}; run ./dev build", pytrace=False)
+
+    def find(name: str) -> pathlib.Path:
+        for folder in folders:
+            if (folder / name).is_file():
+                return folder / name
+        pytest.fail(f"{name} is not built in {', '.join(map(str, folders))}; run ./dev build", pytrace=False)
+
+    return find

@@ -1,6 +1,7 @@
 """The engine meets the reference: equal durations, loudness within 0.2 dB, each band within 0.5 dB, no NaN."""
 
 import json
+import os
 import pathlib
 import subprocess
 
@@ -16,7 +17,7 @@ SENTENCES = [json.loads(line) for line in
 
 
 @pytest.fixture(scope="module")
-def pairs(cache, engine_probe, tmp_path_factory):
+def pairs(cache, program, tmp_path_factory):
     """(sentence, engine's sound, reference's sound) for every sentence."""
     folder = tmp_path_factory.mktemp("sounds")
     model = reference.Reference(cache)
@@ -25,7 +26,7 @@ def pairs(cache, engine_probe, tmp_path_factory):
         sentence["tokens"] = model.tokens(sentence["phonemes"])
         lines.append(json.dumps({"tokens": sentence["tokens"], "voice": sentence["voice"], "speed": sentence["speed"],
                                  "out": str(folder / f"{number}.f32")}))
-    done = subprocess.run([engine_probe, cache / "models/kokoro-82m", "1", "2"], input="\n".join(lines) + "\n",
+    done = subprocess.run([program("engine_probe"), cache / "models/kokoro-82m", "1", "2"], input="\n".join(lines) + "\n",
                           capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
@@ -34,6 +35,13 @@ def pairs(cache, engine_probe, tmp_path_factory):
     return [(sentence, np.fromfile(folder / f"{number}.f32", dtype="<f4"),
              model.speak(sentence["tokens"], sentence["voice"], sentence["speed"]))
             for number, sentence in enumerate(SENTENCES)]
+
+
+def test_engine_keeps_its_promises(cache, program):
+    """Same samples whatever runs beside it, limits, blends, speeds: the C++ test that needs the model."""
+    done = subprocess.run([program("engine_model_test"), "--gtest_brief=1"], capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "HEADROOM_MODEL": str(cache / "models/kokoro-82m")}, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_there_are_enough_sentences_and_voices(pairs):
@@ -58,7 +66,7 @@ def test_engine_meets_the_reference(pairs):
     assert not wrong, "\n".join(wrong)
 
 
-def test_whisper_hears_what_the_engine_says(pairs, tmp_path):
+def test_whisper_hears_what_the_engine_says(pairs):
     errors = words = 0
     heard_wrong = []
     for sentence, sound, _ in pairs:
