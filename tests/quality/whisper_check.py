@@ -23,6 +23,9 @@ ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", 
         "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
+ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+            "twelve": "twelfth"}
+
 
 def number_words(number: int) -> str:
     """1234 -> one thousand two hundred thirty four; without 'and', up to 999,999,999."""
@@ -37,10 +40,34 @@ def number_words(number: int) -> str:
     raise AssertionError("unreachable")
 
 
+def ordinal_words(number: int) -> str:
+    """21 -> twenty first."""
+    *before, last = number_words(number).split()
+    if last in ORDINALS:
+        last = ORDINALS[last]
+    else:
+        last = last[:-1] + "ieth" if last.endswith("y") else last + "th"
+    return " ".join([*before, last])
+
+
+def money_words(match: re.Match) -> str:
+    """$42.50 -> forty two dollars and fifty cents; $5.3 is left to the decimal rule."""
+    dollars, cents = int(match[1]), int(match[2] or 0)
+    parts = []
+    if dollars or not cents:
+        parts.append(f"{number_words(dollars)} {'dollar' if dollars == 1 else 'dollars'}")
+    if cents:
+        parts.append(f"{number_words(cents)} {'cent' if cents == 1 else 'cents'}")
+    return f" {' and '.join(parts)} "
+
+
 def normalise(text: str) -> str:
     """Lower case, no punctuation, numbers as words, one spelling for words with several."""
     text = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    text = re.sub(r"\$(\d{1,9})(?:\.(\d\d))?(?![\d.]*\d)", money_words, text)
+    text = re.sub(r"\b(\d{1,9})(?:st|nd|rd|th)\b", lambda m: f" {ordinal_words(int(m[1]))} ", text)
+    text = re.sub(r"(?<=\d)\.(?=\d)", " point ", text)
     text = re.sub(r"\d{1,9}", lambda m: f" {number_words(int(m[0]))} ", text)
     text = re.sub(r"([%&])", r" \1 ", text)
     text = re.sub(r"[^\w%&' ]+", " ", text)
