@@ -40,12 +40,25 @@ Result<void> read_plan_file(Session& session, const DriftOptions& options, Drift
 }
 
 Result<void> read_freeze(Session& session, DriftInput& in) {
+  // A record that cannot be understood is still a sign of a freeze; its message says what to do.
+  const auto spoilt = [&](const std::string& id, const base::Error& error) {
+    in.spoilt_freezes.push_back({id, "ERROR", error.message, "not frozen", in.commands.thaw()});
+  };
   auto tag = read_freeze_tag(session, in.live.endpoint.arn);
-  if (!tag) return tl::unexpected(tag.error());
-  in.tag = *tag;
+  if (!tag && tag.error().code != base::ErrorCode::kInvalidData) return tl::unexpected(tag.error());
+  if (tag) {
+    in.tag = *tag;
+  } else {
+    spoilt("freeze.tag", tag.error());
+  }
   auto journal = read_journal(journal_path(session));
-  if (!journal) return tl::unexpected(journal.error());
-  in.journal = *journal;
+  if (!journal && journal.error().code != base::ErrorCode::kInvalidData)
+    return tl::unexpected(journal.error());
+  if (journal) {
+    in.journal = *journal;
+  } else {
+    spoilt("freeze.journal", journal.error());
+  }
   in.journal_alive = in.journal && !JournalLock::take(journal_path(session)).has_value();
   return {};
 }

@@ -23,7 +23,7 @@ std::vector<Check> endpoint_rows(const DriftInput& in) {
 }
 
 std::vector<Check> freeze_rows(const DriftInput& in) {
-  std::vector<Check> out;
+  std::vector<Check> out = in.spoilt_freezes;
   const auto row = [&](const std::string& id, const FreezeRecord& record, const std::string& more) {
     out.push_back(
         {id, "ERROR",

@@ -32,7 +32,8 @@ struct DriftInput {
   std::optional<artifact::PlanArtifact> plan;
   std::string plan_file;
   std::optional<FreezeRecord> tag, journal;
-  bool journal_alive = false;  // the process of the journal still runs
+  bool journal_alive = false;         // the process of the journal still runs
+  std::vector<Check> spoilt_freezes;  // a tag or journal that cannot be understood
   std::vector<Orphan> orphans;
   std::optional<double> quota;  // instances of this type; nullopt: unknown
   std::string quota_code;

@@ -86,7 +86,8 @@ def applied(here):
     return here
 
 
-@pytest.mark.parametrize("rule,carrier,peak", [("published", "native", 17), ("recommended", "native", 60), ("recommended", "offered-rate", 60)])
+@pytest.mark.parametrize("rule,carrier,peak", [
+    ("published", "native", 17), ("recommended", "native", 60), ("recommended", "offered-rate", 60)])
 def test_after_apply_validate_finds_nothing_and_a_second_apply_does_nothing(here, rule, carrier, peak):
     assert here.plan(rule, peak, carrier=carrier) == 0
     said = here.apply()
@@ -251,3 +252,5 @@ def test_drift_names_a_freeze(here):
     here.sagemaker.add_tags(ResourceArn=arn, Tags=[{"Key": "headroom:freeze", "Value": "v1 run=0123456789abc desired=1 flags=- t=1"}])
     check, = here.errors("drift")
     assert "0123456789abc" in check["found"] and "thaw" in check["remedy"]
+    here.sagemaker.add_tags(ResourceArn=arn, Tags=[{"Key": "headroom:freeze", "Value": "of somebody else"}])
+    assert [check["id"] for check in here.errors("drift")] == ["freeze.tag"]
