@@ -31,9 +31,10 @@ std::vector<float> shape_segment(std::span<const float> samples, const JoinPlace
   const bool has_sound = first_sound != samples.end();
   std::size_t from = 0;
   std::size_t to = samples.size();
-  if (has_sound && !place.first) {
+  if (has_sound) {
+    const double keep = place.first ? o.first_lead_s : o.keep_lead_s;
     const auto onset = static_cast<std::size_t>(first_sound - samples.begin());
-    from = onset - std::min(onset, samples_of(o.keep_lead_s, o.sample_rate));
+    from = onset - std::min(onset, samples_of(keep, o.sample_rate));
   }
   if (has_sound && !place.last) {
     const auto rfound = std::find_if(samples.rbegin(), samples.rend(), loud);

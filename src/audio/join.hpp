@@ -14,14 +14,15 @@ namespace headroom::audio {
 struct JoinOptions {
   int sample_rate = 24000;
   float silence_level = 0.00316F;  // -50 dBFS: below this nothing is heard
+  double first_lead_s = 0.10;      // at most this much silence before the first segment's first sound
   double keep_lead_s = 0.03;       // silence kept before the first sound, so that soft onsets survive
   double keep_tail_s = 0.06;       // kept after the last sound: the decay of the voice
   double fade_s = 0.005;           // raised cosine where the signal was cut
 };
 
 struct JoinPlace {
-  bool first = true;            // the model's own lead stays
-  bool last = true;             // the model's own tail stays, no pause is added
+  bool first = true;  // only silence beyond first_lead_s goes: nobody waits for the model's own 0.3 s
+  bool last = true;   // the model's own tail stays, no pause is added
   double pause_before_s = 0.0;  // asked for in the text before the first word
   double pause_after_s = 0.0;   // silence between this segment's last sound and the next one's first
 };

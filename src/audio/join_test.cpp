@@ -16,9 +16,10 @@ std::vector<float> speech(std::size_t lead, std::size_t body, std::size_t tail) 
   return v;
 }
 
-TEST(Join, KeepsASingleSegmentAsLongAsItWas) {
-  const auto in = speech(7200, 24000, 9600);
-  EXPECT_EQ(shape_segment(in, {.first = true, .last = true}).size(), in.size());
+TEST(Join, LeavesASingleSegmentAsItIsButForSilenceNobodyWaitsFor) {
+  EXPECT_EQ(shape_segment(speech(1200, 24000, 9600), {.first = true, .last = true}).size(), 34800U);
+  EXPECT_EQ(shape_segment(speech(7200, 24000, 9600), {.first = true, .last = true}).size(),
+            2400U + 24000U + 9600U);
 }
 
 TEST(Join, TrimsLeadingSilenceOfLaterSegmentsButKeepsTheOnset) {
@@ -31,7 +32,7 @@ TEST(Join, TrimsLeadingSilenceOfLaterSegmentsButKeepsTheOnset) {
 TEST(Join, MakesThePauseExactlyAsLongAsAsked) {
   const auto in = speech(7200, 24000, 9600);
   auto all = shape_segment(in, {.first = true, .last = false, .pause_after_s = 0.4});
-  const std::size_t end_of_sound = 7200 + 24000;
+  const std::size_t end_of_sound = 2400 + 24000;
   const auto next = shape_segment(in, {.first = false, .last = true});
   all.insert(all.end(), next.begin(), next.end());
   std::size_t onset = end_of_sound;

@@ -27,6 +27,7 @@ constexpr Extra kExtra[] = {{"ms", "mˌɪz", "mˌɪz"},
                             {"résumé", "ɹˈɛzəmˌA", "ɹˈɛzjʊmˌA"},
                             {"kokoro", "kˈOkəɹˌO", "kˈQkəɹˌQ"},
                             {"houses", "hˈWzᵻz", "hˈWzɪz"},
+                            {"tchaikovsky", "ʧIkˈɔfski", "ʧIkˈɒfski"},
                             {"guv", "ɡˈʌv", "ɡˈʌv"},
                             {"pi", "pˈI", "pˈI"},
                             {"linux", "lˈɪnəks", "lˈɪnəks"},
@@ -39,9 +40,9 @@ constexpr Extra kExtra[] = {{"ms", "mˌɪz", "mˌɪz"},
                             {"blog", "blˈɑɡ", "blˈɒɡ"}};
 
 // Written in capitals inside ordinary text these are initials, although they are also words.
-constexpr std::array<std::string_view, 22> kInitials{"AA", "AD",  "BA", "DA",  "ER", "HR", "ID", "IT",
-                                                     "LA", "LED", "MA", "OS",  "PA", "PR", "RE", "SI",
-                                                     "US", "AM",  "PM", "ETA", "EU", "AR"};
+constexpr std::array<std::string_view, 24> kInitials{"CO", "FAQ", "AA", "AD",  "BA", "DA",  "ER", "HR",
+                                                     "ID", "IT",  "LA", "LED", "MA", "OS",  "PA", "PR",
+                                                     "RE", "SI",  "US", "AM",  "PM", "ETA", "EU", "AR"};
 
 bool all_letters(std::string_view w) {
   return !w.empty() && std::all_of(w.begin(), w.end(),
@@ -126,7 +127,12 @@ std::optional<std::string> English::simple(std::string_view w, const WordContext
   if (capitals && !c.shouting && std::find(kInitials.begin(), kInitials.end(), w) != kInitials.end())
     return spelled(w);
   std::optional<std::string> sound = known(w, c);
-  if (!sound && has_upper(w) && (capitals || lower(w.substr(1)) == w.substr(1))) sound = known(low, c);
+  if (!sound && has_upper(w) && (capitals || lower(w.substr(1)) == w.substr(1))) {
+    // A rare word in capitals is more likely initials: AWS is not "aws".
+    const Lexicon::Entry* entry = lexicon_.find(low);
+    const bool rare = entry == nullptr || !entry->gold;
+    if (!(capitals && rare && w.size() <= 4 && !c.shouting)) sound = known(low, c);
+  }
   if (!sound) {
     const std::string plain = strip_accents(w);
     if (plain != w) sound = known(plain, c);

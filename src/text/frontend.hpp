@@ -31,7 +31,12 @@ struct TextSegment {
   std::vector<std::int64_t> tokens;  // 1..510, one per symbol of `phonemes`, without the pads
   std::size_t characters = 0;        // code points of `text`
   double pause_before_s = 0;         // only of the first segment: [pause:...] before the first word
-  double pause_after_s = 0;          // natural pause at the join, plus any [pause:...]
+  double pause_after_s = 0;          // both of the following, at speed 1
+  double natural_pause_s = 0;        // of the join; 0 behind the last segment
+  double asked_pause_s = 0;          // [pause:...]
+
+  // At another speed the natural part shrinks or grows with the speech, the asked one stays.
+  double pause_after_at(double speed) const { return natural_pause_s / speed + asked_pause_s; }
 };
 
 struct SegmentLimits {

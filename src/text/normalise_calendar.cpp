@@ -127,6 +127,19 @@ std::optional<std::string> hour_only(const Match& m) {  // "9 am", "9pm"
 
 std::optional<std::string> time_range(const Match& m) { return std::string(m.g(1)) + " to "; }
 
+std::string_view weekday(std::string_view written) {
+  constexpr std::array<std::string_view, 7> kDays{"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                                  "Friday", "Saturday", "Sunday"};
+  for (const auto day : kDays) {
+    if (day.substr(0, 3) == written.substr(0, 3)) return day;
+  }
+  return written;
+}
+
+std::optional<std::string> weekdays(const Match& m) {  // "Mon-Fri"
+  return std::string(weekday(m.g(1))) + " to " + std::string(weekday(m.g(2)));
+}
+
 std::optional<std::string> half_alone(const Match& m) {  // "in the a.m."
   std::string out = m.g(1) == "a" || m.g(1) == "A" ? "A.M" : "P.M";
   if (sentence_ends_here(m.after)) out += ".";
@@ -156,6 +169,8 @@ void add_calendar(std::vector<Rule>& out) {
                  R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
                  clock});
   out.push_back({K::kTime, R"(\b(1[0-2]|0?[1-9]) ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", hour_only});
+  const std::string day = R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b\.?)";
+  out.push_back({K::kDate, day + " ?[-–] ?" + day, weekdays});
   out.push_back({K::kTime, R"(\b([AP]\.M) ?[-–] ?\b)", time_range});
   out.push_back({K::kTime, R"(\b([AaPp])\. ?[Mm]\.)", half_alone});
 }

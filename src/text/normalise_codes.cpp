@@ -47,6 +47,11 @@ std::optional<std::string> dashed_code(const Match& m) {
   return grouped(m.g(0));
 }
 
+std::optional<std::string> named_code(const Match& m) {  // "zip code is 90210"
+  if (touches_number(m)) return std::nullopt;
+  return std::string(m.g(1)) + " " + spell_digits(m.g(2));
+}
+
 std::optional<std::string> version(const Match& m) {
   std::string_view rest = m.g(2);
   std::size_t dots = 0;
@@ -76,6 +81,10 @@ void add_codes(std::vector<Rule>& out) {
   out.push_back({K::kPhone, R"(\b0\d{2,4}[ \-]\d{3,4}[ \-]?\d{3,4}\b)", phone});
   out.push_back({K::kPhone, R"(\b(\d{3})-\d{4}\b)", local_phone});
   out.push_back({K::kPhone, R"(\b\d+(?:-\d+){2,}\b)", dashed_code});
+  out.push_back(
+      {K::kPhone,
+       R"(\b((?:[Zz]ip|[Cc]ode|PIN|[Ee]xtension|[Ff]light|[Pp]asscode|[Pp]assword|[Cc]onfirmation|[Aa]ccount|[Oo]rder|[Rr]eference)(?: (?:code|number|no|is|was))*:?) (\d{4,})\b)",
+       named_code});
   out.push_back({K::kNumber, R"(\b([vV]?)(\d+(?:\.\d+){2,})\b)", version});
   out.push_back({K::kNumber, R"(\b([vV])(\d+(?:\.\d+)*)\b)", version});
 }

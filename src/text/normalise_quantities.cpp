@@ -220,6 +220,15 @@ std::optional<std::string> ordinal_number(const Match& m) {
   return m.before_char() == '-' ? " " + words : words;
 }
 
+std::optional<std::string> height(const Match& m) {  // 6'2"
+  return cardinal(m.g(1), m.style) + " foot " + cardinal(m.g(2), m.style);
+}
+
+std::optional<std::string> ratio(const Match& m) {  // "3:2", what the times left over
+  if (m.before_char() == ':' || m.after_char() == ':') return std::nullopt;
+  return cardinal(m.g(1), m.style) + " to " + cardinal(m.g(2), m.style);
+}
+
 std::optional<std::string> era_year(const Match& m) {  // "in 1066"
   return std::string(m.g(1)) + " " + year(m.g(2), m.style);
 }
@@ -247,6 +256,8 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
   out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
+  out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
+  out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units, unit_range});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});

@@ -51,6 +51,8 @@ TEST(Normalise, ReadsNumbers) {
                      {"1/2, 3/4 and 2 1/2", "one half, three quarters and two and a half"},
                      {"3½ cups", "three and a half cups"},
                      {"24/7", "twenty four seven"},
+                     {"a 3:2 ratio", "a three to two ratio"},
+                     {"he is 6'2\u201D tall", "he is six foot two tall"},
                      {"2.0.1", "two point zero point one"},
                      {"v1.5", "version one point five"},
                      {"192.168.1.1", "one nine two dot one six eight dot one dot one"},
@@ -106,6 +108,7 @@ TEST(Normalise, ReadsTimes) {
                      {"14:30", "fourteen thirty"},
                      {"7:00", "seven o'clock"},
                      {"14:00", "fourteen hundred"},
+                     {"Mon-Fri", "Monday to Friday"},
                      {"9am-5pm", "nine A.M to five P.M"},
                      {"Come at 9 p.m. The door is open.", "Come at nine P.M. The door is open."}});
 }
@@ -114,17 +117,20 @@ TEST(Normalise, ReadsPhoneNumbersDigitByDigit) {
   check(american(),
         {{"(555) 123-4567", "five five five, one two three, four five six seven"},
          {"+1 555-123-4567", "plus one, five five five, one two three, four five six seven"},
+         {"my zip code is 90210.", "my zip code is nine zero two one zero."},
          {"555-1234", "five five five, one two three four"},
          {"+44 20 7946 0958", "plus four four, two zero, seven nine four six, zero nine five eight"},
          {"1-800-555-0199", "one, eight hundred, five five five, zero one nine nine"}});
 }
 
 TEST(Normalise, ReadsAddressesOfTheWeb) {
-  check(american(), {{"see https://www.example.com/a-b.", "see W.W.W dot example dot com slash a dash b."},
-                     {"john.doe42@example.co.uk", "john dot doe forty two at example dot co dot U.K"},
-                     {"example.org", "example dot org"},
-                     {"open readme.txt", "open readme dot T.X.T"},
-                     {"http://", ""}});
+  check(american(),
+        {{"see https://www.example.com/a-b.", "see W.W.W dot example dot com slash a dash b."},
+         {"john.doe42@example.co.uk", "john dot doe forty two at example dot co dot U.K"},
+         {"example.org", "example dot org"},
+         {"in /etc/app.conf, or ~/.bashrc", "in slash etc slash app dot conf, or tilde slash dot bashrc"},
+         {"open readme.txt", "open readme dot T.X.T"},
+         {"http://", ""}});
 }
 
 TEST(Normalise, ReadsUnits) {

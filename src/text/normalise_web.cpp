@@ -77,6 +77,10 @@ std::optional<std::string> url(const Match& m) {
   return out;
 }
 
+std::optional<std::string> file_path(const Match& m) {  // "/etc/app.conf"
+  return std::string(m.g(1)) + address_words(m.g(2));
+}
+
 std::optional<std::string> file_name(const Match& m) { return address_words(m.g(0)); }
 
 }  // namespace
@@ -90,6 +94,8 @@ void add_web(std::vector<Rule>& out) {
       {NormaliseKind::kUrl,
        R"(\b(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+(?:com|org|net|edu|gov|io|ai|dev|app|info|biz|tv|co\.uk)\b(?:/[^\s“”<>()\[\]]*)?)",
        url});
+  out.push_back({NormaliseKind::kUrl,
+                 R"((^|[ (“])(~?/[A-Za-z0-9_.\-]*[A-Za-z0-9](?:/[A-Za-z0-9_.\-]*[A-Za-z0-9])*))", file_path});
   out.push_back(
       {NormaliseKind::kUrl,
        R"(\b[A-Za-z0-9_\-]+\.(?:txt|pdf|py|js|ts|cpp|hpp|json|toml|yaml|yml|md|html|css|csv|png|jpg|gif|mp3|mp4|wav|zip|exe|docx?|xlsx?|sh|log|cfg)\b)",

@@ -51,7 +51,7 @@ bool is_shouting(const std::vector<Token>& tokens) {
         std::any_of(t.text.begin(), t.text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
     ++(any_small ? small : capital);
   }
-  return capital > 2 && capital > small;
+  return capital > 2 && capital > 4 * small;
 }
 
 // For each token whether its sentence holds a word like "yesterday".
