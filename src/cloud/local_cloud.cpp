@@ -70,6 +70,9 @@ struct LocalCloud::Impl {
     const auto loaded = world.with([&](World& w) -> base::Result<void> {
       w.settings = {options.region,          "000000000000", options.quota,
                     options.provision_delay, options.fast,   *digest};
+      w.settings.manifest_digest = [](const std::string& folder) {
+        return base::sha256_file(folder + "/manifest.json").value_or("");
+      };
       auto found = state->load(w);
       if (!found) return tl::unexpected(found.error());
       orphans = std::move(*found);

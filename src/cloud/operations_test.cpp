@@ -54,6 +54,25 @@ TEST(CreateEndpoint, StopsAtTheQuotaWithAwssSentence) {
   EXPECT_EQ(t.endpoint().variants[0].desired, 3);
 }
 
+TEST(DescribeEndpoint, NamesADigestOfProgramAndManifest) {
+  TestWorld t;
+  t.world.settings.image_digest = std::string(64, 'a');
+  t.world.settings.manifest_digest = [](const std::string& folder) {
+    return folder == "/models/m" ? "b" : "";
+  };
+  const auto resolved = [&](const Json& container) {
+    TestWorld u;
+    u.world.settings = t.world.settings;
+    u.call("CreateModel", {{"ModelName", "m"}, {"PrimaryContainer", container}}).value();
+    u.make_endpoint();  // keeps the model that is there
+    const Json shown = u.call("DescribeEndpoint", {{"EndpointName", "e"}}).value();
+    return shown["ProductionVariants"][0]["DeployedImages"][0]["ResolvedImage"].get<std::string>();
+  };
+  EXPECT_EQ(resolved({{"Image", "repo/i:1"}}), "repo/i:1@sha256:" + std::string(64, 'a'));
+  EXPECT_NE(resolved({{"Image", "i"}, {"ModelDataUrl", "file:///models/m"}}), resolved({{"Image", "i"}}));
+  EXPECT_EQ(resolved({{"Image", "i"}, {"ModelDataUrl", "file:///other"}}), resolved({{"Image", "i"}}));
+}
+
 TEST(UpdateCapacities, RefusesUnknownVariantsAndCountsBelowOne) {
   TestWorld t;
   t.make_endpoint();

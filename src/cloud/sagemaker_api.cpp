@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/sha256.hpp"
 #include "cloud/operations.hpp"
 
 namespace headroom::cloud {
@@ -221,6 +222,13 @@ Variant make_variant(const Json& config) {
   return variant;
 }
 
+std::string manifest_digest(const World& world, const std::string& model) {
+  const Json container = world.models.at(model).value("PrimaryContainer", Json::object());
+  const std::string url = container.value("ModelDataUrl", "");
+  if (!world.settings.manifest_digest || url.rfind("file://", 0) != 0) return "";
+  return world.settings.manifest_digest(url.substr(7));
+}
+
 Result<Json> create_endpoint(Api& api, const Json& in) {
   Fields fields(in);
   const std::string name = fields.name("EndpointName");
@@ -244,6 +252,7 @@ Result<Json> create_endpoint(Api& api, const Json& in) {
       return fail(ErrorCode::kNotFound,
                   fmt::format("Could not find model \"{}\" of the endpoint configuration.",
                               endpoint.variants.back().model));
+    endpoint.variants.back().manifest_digest = manifest_digest(api.world, endpoint.variants.back().model);
   }
   if (const auto fits = check_quota(api.world, wanted, endpoint.variants.front().instance_type); !fits)
     return tl::unexpected(fits.error());
@@ -263,6 +272,12 @@ Result<Endpoint*> find_endpoint(Api& api, const Json& in) {
   return &it->second;
 }
 
+// What really runs, as one digest: the program alone, or the program and the manifest of its model folder.
+std::string running_digest(const World& world, const Variant& variant) {
+  const std::string& program = world.settings.image_digest;
+  return variant.manifest_digest.empty() ? program : base::sha256_hex(program + variant.manifest_digest);
+}
+
 Json variant_summary(const World& world, const Endpoint& endpoint, const Variant& variant) {
   Json out{{"VariantName", variant.name},
            {"CurrentWeight", variant.weight},
@@ -274,11 +289,10 @@ Json variant_summary(const World& world, const Endpoint& endpoint, const Variant
   if (model != world.models.end()) {
     const Json container = model->second.value("PrimaryContainer", Json::object());
     const std::string image = container.value("Image", "tts-serve");
-    // What really runs: the digest of the program on this machine, under the name that was asked for.
     out["DeployedImages"] =
         Json::array({{{"SpecifiedImage", image},
                       {"ResolvedImage", fmt::format("{}@sha256:{}", image.substr(0, image.find('@')),
-                                                    world.settings.image_digest)},
+                                                    running_digest(world, variant))},
                       {"ResolutionTime", epoch_seconds(endpoint.created)}}});
   }
   return out;

@@ -20,7 +20,8 @@ Json save_endpoint(const Endpoint& endpoint) {
                         {"weight", v.weight},
                         {"desired_weight", v.desired_weight},
                         {"least_outstanding", v.least_outstanding},
-                        {"startup_timeout_s", v.startup_timeout_s}});
+                        {"startup_timeout_s", v.startup_timeout_s},
+                        {"manifest_digest", v.manifest_digest}});
   }
   for (const Instance& i : endpoint.instances) {
     if (i.pid > 0 && !i.exited)
@@ -55,6 +56,7 @@ Endpoint load_endpoint(const Json& saved, std::vector<Orphan>& orphans) {
     variant.desired_weight = v.at("desired_weight");
     variant.least_outstanding = v.at("least_outstanding");
     variant.startup_timeout_s = v.at("startup_timeout_s");
+    variant.manifest_digest = v.value("manifest_digest", "");
     endpoint.variants.push_back(variant);
   }
   for (const Json& i : saved.at("instances")) orphans.push_back({i.at("pid"), i.at("started")});

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ struct Variant {
   double desired_weight = 1;
   bool least_outstanding = false;
   std::int64_t startup_timeout_s = 600;
-  int failures = 0;  // starts in a row that did not reach InService
+  std::string manifest_digest;  // of the model folder when the endpoint was made
+  int failures = 0;             // starts in a row that did not reach InService
   base::WallTime retry_at;
 };
 
@@ -73,6 +75,8 @@ struct WorldSettings {
   base::Duration provision_delay{0};  // of a new instance, before time scaling
   double fast = 1;                    // provisioning delays, periods and cooldowns run this much faster
   std::string image_digest;           // sha256 hex of the program that instances run
+  // sha256 hex of a model folder's manifest, "" if it has none; unset: no folder is looked at.
+  std::function<std::string(const std::string& folder)> manifest_digest{};
 };
 
 struct World {
