@@ -40,6 +40,12 @@ class Bench:
         assert done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}"
         return done.stdout
 
+    def measured(self, *words: str, timeout: float = 120) -> str:
+        """A measurement that ended by itself; short holds on a busy machine may be inconclusive (4)."""
+        done = self.run(*words, timeout=timeout)
+        assert done.returncode in (0, 4), f"{words}: exit {done.returncode}\n{done.stdout}"
+        return done.stdout
+
     def artifact(self, name: str) -> dict:
         return json.loads((self.out / f"{name}.json").read_text())
 
