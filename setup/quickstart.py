@@ -135,7 +135,8 @@ def summary(out: pathlib.Path, codes: dict[str, int], wav: pathlib.Path) -> str:
     if qmax:
         interval = qmax.get("q_max_interval")
         certain = f", between {interval[0]:.0f} and {interval[1]:.0f}" if interval else ""
-        lines.append(f"Q_max     {qmax.get('q_max')} outstanding requests keep p95 within {qmax['slo_ms']:.0f} ms ({qmax['verdict']}{certain})")
+        lines.append(f"Q_max     {qmax.get('q_max')} outstanding requests keep p95 within {qmax['slo_ms']:.0f} ms "
+                     f"({qmax['verdict']}{certain})")
         lines.append(f"knee      {qmax.get('knee_n')} outstanding: from there on more load is only more waiting")
     if ttotal:
         lines.append(f"T_total   {number(ttotal.get('total_s'))} s = {number(ttotal.get('measured_total_s'))} s measured + "
@@ -144,8 +145,8 @@ def summary(out: pathlib.Path, codes: dict[str, int], wav: pathlib.Path) -> str:
             lines.append(f"            {stage['s']:8.2f} s  {stage['to']}")
     if plan:
         lines += ["", "What follows", "------------"]
-        lines.append(f"policy    {plan['rule']}: {plan['min_instances']} to {plan['max_instances']} instances, queue limit {plan['queue_limit']}, "
-                     f"verdict {plan['verdict']}")
+        lines.append(f"policy    {plan['rule']}: {plan['min_instances']} to {plan['max_instances']} instances, "
+                     f"queue limit {plan['queue_limit']}, verdict {plan['verdict']}")
         for finding in plan.get("findings", []):
             if finding["level"] in ("WARN", "FAIL"):
                 remedy = f" -> {finding['remedy']}" if finding.get("remedy") else ""

@@ -32,6 +32,7 @@ if ! flock -n 9; then
     echo "setup: another ./dev setup is running, waiting for it"
     flock 9
 fi
+rm -rf "$HEADROOM_DOWNLOADS"/.part.* # what a killed run left half fetched
 
 STEPS=(
     "apt|Debian packages"
