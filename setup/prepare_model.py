@@ -19,9 +19,8 @@ import zipfile
 
 import numpy as np
 import onnx
-import openvino
-
 import onnx_float
+import openvino
 
 MODEL = "kokoro-82m"
 SAMPLE_RATE = 24000
