@@ -126,7 +126,7 @@ std::optional<base::Error> plan_refusal(const artifact::PlanArtifact& artifact, 
                     "with the metric readable, or plan with --assume-ratio",
                     plan_file));
   }
-  std::vector<std::string> wrong = artifact::differences(artifact.header.fingerprint, live);
+  std::vector<std::string> wrong = measured_differences(artifact.header.fingerprint, live);
   const std::string prefix = own_prefix(deployed.endpoint, deployed.variant);
   const auto check_name = [&](const std::string& what, const std::string& name) {
     if (name.rfind(prefix, 0) != 0)

@@ -106,6 +106,7 @@ class Refusal : public testing::Test {
     plan_.header.fingerprint.endpoint = live_.endpoint = "e";
     plan_.header.fingerprint.variant = live_.variant = "AllTraffic";
     plan_.header.fingerprint.instance_type = live_.instance_type = "ml.g5.xlarge";
+    plan_.header.fingerprint.workload_hash = live_.workload_hash = "w";
   }
   std::string said() {
     const auto error = plan_refusal(plan_, "plan.json", found_, live_);
@@ -141,6 +142,13 @@ TEST_F(Refusal, NamesEachDifferenceOfTheDeployment) {
   live_.instance_type = "ml.g6.xlarge";
   live_.environment["TTS_WORKERS"] = "2";
   EXPECT_THAT(said(), testing::AllOf(HasSubstr("ml.g6.xlarge"), HasSubstr("TTS_WORKERS")));
+}
+
+TEST_F(Refusal, DoesNotTakeAnUnmeasuredEnvironmentForAnEmptyOne) {
+  live_.environment["TTS_WORKERS"] = "2";
+  EXPECT_THAT(said(), HasSubstr("TTS_WORKERS"));   // measured without it
+  plan_.header.fingerprint.workload_hash.reset();  // planned from files without a fingerprint
+  EXPECT_EQ(said(), "");
 }
 
 TEST_F(Refusal, NamesAPolicyOfAnotherEndpoint) {

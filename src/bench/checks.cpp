@@ -109,10 +109,18 @@ void print_checks(const Session& session, const std::vector<Check>& checks, cons
   std::fflush(stdout);
 }
 
+std::vector<std::string> measured_differences(const artifact::Fingerprint& planned,
+                                              const artifact::Fingerprint& live) {
+  artifact::Fingerprint comparable = live;
+  const bool measured = planned.image_digest || planned.workload_hash;  // plan fills in the rest
+  if (!measured && planned.environment.empty()) comparable.environment.clear();
+  return artifact::differences(planned, comparable);
+}
+
 std::vector<Check> compare_fingerprint(const artifact::Fingerprint& planned,
                                        const artifact::Fingerprint& live, const std::string& level) {
   std::vector<Check> out;
-  for (const auto& line : artifact::differences(planned, live)) {
+  for (const auto& line : measured_differences(planned, live)) {
     const auto colon = line.find(": ");
     const std::string name = colon == std::string::npos ? line : line.substr(0, colon);
     out.push_back({"fingerprint." + name, level, line, "the same deployment",

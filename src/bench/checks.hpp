@@ -79,7 +79,11 @@ bool has_level(const std::vector<Check>& checks, const std::string& level);
 std::string check_line(const Check& check);
 // A line each and the verdict; --quiet: without OK and INFO; --json: nothing, the artifact is the output.
 void print_checks(const Session& session, const std::vector<Check>& checks, const std::string& verdict);
-// One check per field that differs between what was measured and what runs now: "fingerprint.image_digest".
+// What differs between what was measured and what runs now. Files without a measured fingerprint (a published
+// run) have no image or workload: their empty environment is unknown, not empty.
+std::vector<std::string> measured_differences(const artifact::Fingerprint& planned,
+                                              const artifact::Fingerprint& live);
+// The same as checks: "fingerprint.image digest".
 std::vector<Check> compare_fingerprint(const artifact::Fingerprint& planned,
                                        const artifact::Fingerprint& live, const std::string& level);
 

@@ -219,6 +219,24 @@ def test_refusals_name_the_reason_and_change_nothing(here):
     refused(1, "0123456789abc", "tts-bench thaw")
 
 
+def test_an_endpoint_of_a_stack_is_refused_and_the_stack_named(here, tmp_path):
+    assert here.plan() == 0
+    here.cloud.stop()
+    state = tmp_path / "cloud" / "state.json"  # no client may set a tag of AWS's own
+    world = json.loads(state.read_text())
+    world["tags"]["arn:aws:sagemaker:us-east-1:000000000000:endpoint/e"] = {"aws:cloudformation:stack-name": "SpeechEndpointStack"}
+    state.write_text(json.dumps(world))
+    cloud = LocalCloud(tmp_path / "cloud")
+    try:
+        here.bench.cloud = cloud
+        wait_status(cloud.client("sagemaker"))
+        done = here.bench.run("apply", "--yes")
+        assert done.returncode == 3 and "'SpeechEndpointStack'" in done.stdout and "speech-infra deploy" in done.stdout, done.stdout
+        assert cloud.client("application-autoscaling").describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"] == []
+    finally:
+        cloud.stop()
+
+
 def test_the_endpoint_that_does_not_exist_is_named(here):
     assert here.plan() == 0
     here.bench.endpoint = "nobody"
