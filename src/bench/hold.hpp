@@ -14,9 +14,10 @@ namespace headroom::bench {
 
 struct HoldPlan {
   int n = 1;
-  base::Duration at_least{};    // total hold
+  base::Duration at_least{};  // total hold
   base::Duration at_most{};
-  base::Duration judge_last{};  // fixed hold of at_most, whose last part counts; 0: adaptive, all after the transient
+  base::Duration
+      judge_last{};  // fixed hold of at_most, whose last part counts; 0: adaptive, all after the transient
   double slo_ms = 3000;
   bool repeat = false;
 };

@@ -1,7 +1,6 @@
 // Wiring of the load driver.
 #include "bench/rig.hpp"
 
-
 namespace headroom::bench {
 
 std::vector<base::Option> LoadOptions::table() {
