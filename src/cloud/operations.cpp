@@ -7,17 +7,18 @@
 namespace headroom::cloud {
 namespace {
 
-std::vector<OperationRow> joined(std::span<const OperationRow> a, std::span<const OperationRow> b) {
-  std::vector<OperationRow> all(a.begin(), a.end());
-  all.insert(all.end(), b.begin(), b.end());
+std::vector<OperationRow> joined(std::initializer_list<std::span<const OperationRow>> tables) {
+  std::vector<OperationRow> all;
+  for (const auto table : tables) all.insert(all.end(), table.begin(), table.end());
   return all;
 }
 
 }  // namespace
 
 std::span<const Service> services() {
-  static const std::vector<OperationRow> sagemaker = joined(sagemaker_operations(), tag_operations());
-  static const std::vector<OperationRow> cloudwatch = joined(metric_operations(), alarm_operations());
+  static const std::vector<OperationRow> sagemaker =
+      joined({sagemaker_record_operations(), sagemaker_endpoint_operations(), tag_operations()});
+  static const std::vector<OperationRow> cloudwatch = joined({metric_operations(), alarm_operations()});
   static const Exceptions autoscaling{.missing = "ObjectNotFoundException",
                                       .conflict = "ConcurrentUpdateException",
                                       .limit = "LimitExceededException",

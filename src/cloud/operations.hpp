@@ -52,7 +52,8 @@ std::span<const Service> services();
 const OperationRow* find_operation(const Service& service, std::string_view name);
 
 // The tables, one file each.
-std::span<const OperationRow> sagemaker_operations();
+std::span<const OperationRow> sagemaker_record_operations();
+std::span<const OperationRow> sagemaker_endpoint_operations();
 std::span<const OperationRow> tag_operations();
 std::span<const OperationRow> autoscaling_operations();
 std::span<const OperationRow> metric_operations();
