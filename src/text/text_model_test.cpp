@@ -1,0 +1,83 @@
+// Tests of the text frontend on the prepared model directory (HEADROOM_MODEL): the real lexicons and
+// vocabulary.
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "text/frontend.hpp"
+#include "text/vocab.hpp"
+
+namespace headroom::text {
+namespace {
+
+std::filesystem::path model() {
+  const char* dir = std::getenv("HEADROOM_MODEL");
+  return dir == nullptr ? "" : dir;
+}
+
+std::unique_ptr<Frontend> frontend() {
+  FrontendOptions options;
+  options.model_dir = model();
+  auto f = Frontend::create(options);
+  EXPECT_TRUE(f) << base::describe(f.error());
+  return f ? std::move(*f) : nullptr;
+}
+
+TEST(TextModel, LoadsQuickly) {
+  const auto before = std::chrono::steady_clock::now();
+  ASSERT_TRUE(frontend());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  EXPECT_LT(took.count(),
+            3.0);  // some 0.1 s in a release build; this bound is for debug builds on a busy machine
+}
+
+TEST(TextModel, SpeaksTheGoldenSentencesWithTheWholeLexicon) {
+  const auto f = frontend();
+  ASSERT_TRUE(f);
+  std::ifstream in("tests/golden/text/english.golden");
+  std::size_t count = 0;
+  for (std::string line; std::getline(in, line); ++count) {
+    std::istringstream row(line);
+    std::string language;
+    std::string sentence;
+    std::string expected;
+    std::getline(row, language, '\t');
+    std::getline(row, sentence, '\t');
+    std::getline(row, expected);
+    const auto segments = f->segments(sentence, *parse_language(language));
+    ASSERT_TRUE(segments) << sentence;
+    std::string got;
+    for (const auto& s : *segments) got += (got.empty() ? "" : " | ") + s.phonemes;
+    EXPECT_EQ(got, expected) << sentence;
+  }
+  EXPECT_GE(count, 40U);
+}
+
+// Every word of both lexicons, spoken alone, has a sound, and no symbol of it is lost on the way to the
+// model.
+TEST(TextModel, SpeaksEveryWordOfTheLexicons) {
+  const auto f = frontend();
+  ASSERT_TRUE(f);
+  for (const auto& [name, language] :
+       {std::pair("us_gold", Language::kAmerican), std::pair("gb_gold", Language::kBritish)}) {
+    std::ifstream in(model() / "lexicon" / (std::string(name) + ".json"));
+    const auto words = nlohmann::json::parse(in);
+    std::size_t asked = 0;
+    std::size_t index = 0;
+    for (const auto& [word, sound] : words.items()) {
+      if (++index % 7 != 0 || word.size() < 2) continue;  // a seventh is enough, and fast
+      ++asked;
+      const auto segments = f->segments(word, language);
+      EXPECT_TRUE(segments) << name << " " << word;
+    }
+    EXPECT_GT(asked, 10'000U);
+  }
+  EXPECT_EQ(f->counts().dropped_symbols, 0U);
+}
+
+}  // namespace
+}  // namespace headroom::text
