@@ -1,5 +1,5 @@
-// Tests of the text frontend on the prepared model directory (HEADROOM_MODEL): the real lexicons and
-// vocabulary.
+// Tests of the text frontend on the prepared model directory (HEADROOM_MODEL, or where ./dev setup puts it):
+// the real lexicons and vocabulary.
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -15,8 +15,13 @@ namespace headroom::text {
 namespace {
 
 std::filesystem::path model() {
-  const char* dir = std::getenv("HEADROOM_MODEL");
-  return dir == nullptr ? "" : dir;
+  if (const char* dir = std::getenv("HEADROOM_MODEL")) return dir;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base = cache != nullptr && *cache != '\0'
+                                         ? std::filesystem::path(cache)
+                                         : std::filesystem::path(home != nullptr ? home : "") / ".cache";
+  return base / "headroom/models/kokoro-82m";
 }
 
 std::unique_ptr<Frontend> frontend() {
