@@ -261,7 +261,9 @@ TEST(Artifact, GoesToItsFileWholeWithItsFolder) {
   ASSERT_TRUE(write_artifact(path, qmax()));
   EXPECT_TRUE(read_qmax(path));
   EXPECT_EQ(read_ttotal(path).error().code, base::ErrorCode::kInvalidData);
-  EXPECT_EQ(read_plan(folder + "/none").error().code, base::ErrorCode::kNotFound);
+  const auto missing = read_plan(folder + "/none");
+  EXPECT_EQ(missing.error().code, base::ErrorCode::kNotFound);
+  EXPECT_NE(missing.error().message.find("tts-bench plan"), std::string::npos);
   std::filesystem::remove_all(folder);
 }
 

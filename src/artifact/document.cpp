@@ -70,6 +70,15 @@ base::Result<std::string> render(const Json& j, const char* schema) {
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+base::Result<std::string> read_artifact_file(const std::string& path, const char* schema) {
+  auto text = base::read_file(path);
+  if (!text && text.error().code == ErrorCode::kNotFound) {
+    return fail(ErrorCode::kNotFound,
+                fmt::format("there is no '{}'; run tts-bench {} first, or name the file", path, schema));
+  }
+  return text;
+}
+
 base::Result<Json> load(const std::string& text, const std::string& name, const char* schema) {
   Json j;
   try {

@@ -68,6 +68,8 @@ capacity::Policy get_policy(const Json& j);
 
 // Checks schema, balance of counts and that every number is finite, then renders (document.cpp).
 base::Result<std::string> render(const Json& j, const char* schema);
+// The file's text; a missing one is named with the command that writes it (document.cpp).
+base::Result<std::string> read_artifact_file(const std::string& path, const char* schema);
 // Parses, checks schema name, version, schema, counts (document.cpp).
 base::Result<Json> load(const std::string& text, const std::string& name, const char* schema);
 // Runs `read`, turning what JSON access throws into an error.

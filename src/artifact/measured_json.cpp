@@ -1,6 +1,5 @@
 // qmax, ttotal, validate and drift as JSON.
 #include "artifact/json_fields.hpp"
-#include "base/atomic_file.hpp"
 
 namespace headroom::artifact {
 namespace {
@@ -251,13 +250,13 @@ base::Result<TtotalArtifact> parse_ttotal(const std::string& text, const std::st
 }
 
 base::Result<QmaxArtifact> read_qmax(const std::string& path) {
-  const auto text = base::read_file(path);
+  const auto text = read_artifact_file(path, "qmax");
   if (!text) return tl::unexpected(text.error());
   return parse_qmax(*text, path);
 }
 
 base::Result<TtotalArtifact> read_ttotal(const std::string& path) {
-  const auto text = base::read_file(path);
+  const auto text = read_artifact_file(path, "ttotal");
   if (!text) return tl::unexpected(text.error());
   return parse_ttotal(*text, path);
 }

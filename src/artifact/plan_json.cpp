@@ -1,6 +1,5 @@
 // plan.json: results, policy, alternatives, findings.
 #include "artifact/json_fields.hpp"
-#include "base/atomic_file.hpp"
 
 namespace headroom::artifact {
 namespace {
@@ -134,7 +133,7 @@ base::Result<PlanArtifact> parse_plan(const std::string& content, const std::str
 }
 
 base::Result<PlanArtifact> read_plan(const std::string& path) {
-  const auto content = base::read_file(path);
+  const auto content = read_artifact_file(path, "plan");
   if (!content) return tl::unexpected(content.error());
   return parse_plan(*content, path);
 }

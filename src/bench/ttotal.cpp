@@ -42,10 +42,6 @@ std::optional<double> baseline_of(const artifact::QmaxArtifact& qmax, int n) {
 base::Result<Prepared> prepare(const TtotalOptions& options, Session& session, const LoadPlan& load) {
   const std::string file = options.qmax_file.empty() ? session.folder() + "/qmax.json" : options.qmax_file;
   auto qmax = artifact::read_qmax(file);
-  if (!qmax && qmax.error().code == ErrorCode::kNotFound) {
-    return base::fail(ErrorCode::kNotFound,
-                      fmt::format("there is no {}; run tts-bench qmax first, or name one with --qmax", file));
-  }
   if (!qmax) return tl::unexpected(qmax.error());
   Prepared prepared;
   auto live = read_live(session, std::string(aws::name_of(load.transport)), load.hash);

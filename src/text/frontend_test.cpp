@@ -118,6 +118,11 @@ TEST_F(FrontendTest, MarksPausesAndPhonemes) {
   EXPECT_EQ(s->at(1).phonemes, "wˈɜɹd.");
 }
 
+TEST_F(FrontendTest, PutsASpaceBehindMarksAndDropsIdleOnes) {
+  EXPECT_EQ(all(*frontend().segments("hello,world.,hello!!! , )hello", Language::kAmerican)),
+            "həlˈO, wˈɜɹld. həlˈO!) həlˈO|");
+}
+
 TEST_F(FrontendTest, SurvivesRandomBytes) {
   std::mt19937 random(23);
   const std::string_view seasoning = " .,:;!?'\"-–—()[]/@#$%&*+=0123456789aAzZ\n…“”";

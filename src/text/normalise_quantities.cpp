@@ -220,6 +220,15 @@ std::optional<std::string> ordinal_number(const Match& m) {
   return m.before_char() == '-' ? " " + words : words;
 }
 
+std::optional<std::string> spaced_thousands(const Match& m) {  // "1 000 000"
+  if (digit(m.before_char()) || digit(m.after_char())) return std::nullopt;
+  std::string digits;
+  for (const char c : m.g(0)) {
+    if (digit(c)) digits.push_back(c);
+  }
+  return cardinal(digits, m.style);
+}
+
 std::optional<std::string> height(const Match& m) {  // 6'2"
   return cardinal(m.g(1), m.style) + " foot " + cardinal(m.g(2), m.style);
 }
@@ -256,6 +265,7 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
   out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
+  out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units, unit_range});

@@ -44,6 +44,7 @@ TEST(Normalise, ReadsNumbers) {
                      {"1024", "one thousand twenty four"},
                      {"1,234,567", "one million two hundred thirty four thousand five hundred sixty seven"},
                      {"3.14", "three point one four"},
+                     {"1 000 000", "one million"},
                      {"It is -5 outside", "It is minus five outside"},
                      {"covid-19", "covid nineteen"},
                      {"007", "zero zero seven"},
@@ -172,6 +173,7 @@ TEST(Normalise, ReadsSymbols) {
                      {"#winning", "hashtag winning"},
                      {"C++ and C#", "C plus plus and C sharp"},
                      {"~5", "about five"},
+                     {"<b>bold</b> &amp; plain, 5 &lt; 6", "bold and plain, five less than six"},
                      {"**bold** _it_", "bold it"},
                      {"π", "pi"}});
 }

@@ -83,9 +83,21 @@ std::optional<std::string> file_path(const Match& m) {  // "/etc/app.conf"
 
 std::optional<std::string> file_name(const Match& m) { return address_words(m.g(0)); }
 
+std::optional<std::string> entity(const Match& m) {
+  if (m.g(1) == "amp") return std::string("&");
+  if (m.g(1) == "lt") return std::string(" < ");
+  if (m.g(1) == "gt") return std::string(" > ");
+  if (m.g(1) == "apos" || m.g(1) == "#39") return std::string("'");
+  return std::string(" ");
+}
+
+std::optional<std::string> tag(const Match& m) { return std::string(letter(m.before_char()) ? "" : " "); }
+
 }  // namespace
 
 void add_web(std::vector<Rule>& out) {
+  out.push_back({NormaliseKind::kSymbol, R"(</?[A-Za-z][A-Za-z0-9]{0,15}(?: [^<>\n]{0,200})?/?>)", tag});
+  out.push_back({NormaliseKind::kSymbol, R"(&(amp|lt|gt|quot|apos|nbsp|#39);)", entity});
   out.push_back({NormaliseKind::kEmail,
                  R"(\b[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]*[A-Za-z0-9])+)", email});
   out.push_back({NormaliseKind::kUrl, R"((?i)\b(?:https?|ftp|wss?)://[^\s“”<>()\[\]]*)", url});

@@ -2,6 +2,7 @@
 #include "text/unit_builder.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace headroom::text {
 namespace {
@@ -10,12 +11,24 @@ bool ends_with(const std::string& s, std::string_view tail) {
   return s.size() >= tail.size() && s.compare(s.size() - tail.size(), tail.size(), tail) == 0;
 }
 
+constexpr std::string_view kStops[] = {".", ",", ";", ":", "!", "?", "…"};
+constexpr std::string_view kWeak[] = {",", ";", ":"};
+
+bool in(std::span<const std::string_view> marks, std::string_view mark) {
+  return std::find(marks.begin(), marks.end(), mark) != marks.end();
+}
+bool ends_with_any(const std::string& s, std::span<const std::string_view> marks) {
+  return std::any_of(marks.begin(), marks.end(), [&](std::string_view m) { return ends_with(s, m); });
+}
+
 }  // namespace
 
 void UnitBuilder::word(std::string_view text, std::string_view phonemes, bool space_before, int cut_before) {
   if (phonemes.empty()) return;
   Unit u;
   u.space_before = opening_.empty() ? space_before : opening_space_;
+  // "one,two": the model knows marks only with a space behind them.
+  if (!units_.list.empty() && ends_with_any(units_.list.back().phonemes, kStops)) u.space_before = true;
   u.text = opening_ + std::string(text);
   u.phonemes = opening_ + std::string(phonemes);
   u.cut_before = cut_before;
@@ -40,8 +53,10 @@ void UnitBuilder::punctuation(std::string_view mark, bool space_before, bool sen
   }
   Unit& last = units_.list.back();
   last.text += mark;
-  // The same mark twice says no more than once.
-  if (!ends_with(last.phonemes, mark)) {
+  // The same mark twice says no more than once, and a comma nothing after a full stop.
+  const bool idle =
+      ends_with(last.phonemes, mark) || (in(kWeak, mark) && ends_with_any(last.phonemes, kStops));
+  if (!idle) {
     if (mark == "—" && space_before) last.phonemes += ' ';
     last.phonemes += mark;
   }
