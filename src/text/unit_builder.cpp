@@ -12,6 +12,7 @@ bool ends_with(const std::string& s, std::string_view tail) {
 }
 
 constexpr std::string_view kStops[] = {".", ",", ";", ":", "!", "?", "…"};
+constexpr std::string_view kSpaceBehind[] = {".", ",", ";", ":", "!", "?", "…", ")", "”"};
 constexpr std::string_view kWeak[] = {",", ";", ":"};
 
 bool in(std::span<const std::string_view> marks, std::string_view mark) {
@@ -28,7 +29,7 @@ void UnitBuilder::word(std::string_view text, std::string_view phonemes, bool sp
   Unit u;
   u.space_before = opening_.empty() ? space_before : opening_space_;
   // "one,two": the model knows marks only with a space behind them.
-  if (!units_.list.empty() && ends_with_any(units_.list.back().phonemes, kStops)) u.space_before = true;
+  if (!units_.list.empty() && ends_with_any(units_.list.back().phonemes, kSpaceBehind)) u.space_before = true;
   u.text = opening_ + std::string(text);
   u.phonemes = opening_ + std::string(phonemes);
   u.cut_before = cut_before;
