@@ -5,7 +5,6 @@
 // dropped.
 #include "net/server_connection.hpp"
 
-#include <deque>
 #include <random>
 
 #include <boost/asio/as_tuple.hpp>
@@ -16,6 +15,8 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
 #include <sys/socket.h>
+
+#include "net/outbox.hpp"
 
 namespace headroom::net {
 namespace {
@@ -62,21 +63,6 @@ Request to_request(Message& message) {
 
 }  // namespace
 
-// Output of one exchange, filled from any thread and emptied by the connection's coroutine.
-struct Outbox {
-  std::mutex mutex;
-  std::optional<Response> whole;
-  std::optional<std::pair<int, Headers>> head;
-  std::deque<std::string> chunks;
-  std::size_t buffered = 0;
-  bool answered = false;  // respond() or begin() was called
-  bool finished = false;
-  bool aborted = false;
-  bool gone = false;
-  std::function<void()> on_gone;
-  std::vector<std::pair<std::size_t, std::function<void()>>> on_drained;
-};
-
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket socket)
@@ -105,7 +91,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> write_chunk(const std::string& chunk);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void watch(std::shared_ptr<Outbox> outbox);
-  static void mark_gone(const std::shared_ptr<Outbox>& outbox);
 
   std::shared_ptr<ServerState> state_;
   beast::tcp_stream stream_;
@@ -114,129 +99,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool busy_ = false;
   bool watching_ = false;
 };
-
-namespace {
-
-class ExchangeHandle final : public Exchange {
- public:
-  ExchangeHandle(std::shared_ptr<Connection> connection, std::shared_ptr<Outbox> outbox,
-                 std::shared_ptr<const Request> request)
-      : connection_(std::move(connection)), outbox_(std::move(outbox)), request_(std::move(request)) {}
-  ~ExchangeHandle() override {
-    bool answered = false;
-    bool ended = false;
-    {
-      std::lock_guard lock(outbox_->mutex);
-      answered = outbox_->answered;
-      ended = outbox_->finished || outbox_->aborted;
-    }
-    if (!answered)
-      respond(Response{500,
-                       {{"content-type", "application/json"}},
-                       R"({"error":{"code":"internal","message":"the request was dropped"}})"});
-    else if (!ended)
-      abort();
-  }
-  const Request& request() const override { return *request_; }
-  void respond(Response response) override {
-    update([&](Outbox& box) {
-      if (box.answered) return;
-      box.answered = box.finished = true;
-      box.whole = std::move(response);
-    });
-  }
-  void begin(int status, Headers headers) override {
-    update([&](Outbox& box) {
-      if (box.answered) return;
-      box.answered = true;
-      box.head.emplace(status, std::move(headers));
-    });
-  }
-  void write(std::string chunk) override {
-    if (chunk.empty()) return;  // an empty chunk would end the body
-    update([&](Outbox& box) {
-      if (box.gone || box.finished || box.aborted) return;
-      box.buffered += chunk.size();
-      box.chunks.push_back(std::move(chunk));
-    });
-  }
-  void finish() override {
-    update([](Outbox& box) { box.finished = true; });
-  }
-  void abort() override {
-    update([](Outbox& box) { box.aborted = true; });
-  }
-  bool gone() const override {
-    std::lock_guard lock(outbox_->mutex);
-    return outbox_->gone;
-  }
-  std::size_t buffered_bytes() const override {
-    std::lock_guard lock(outbox_->mutex);
-    return outbox_->buffered;
-  }
-  void on_gone(std::function<void()> callback) override {
-    {
-      std::lock_guard lock(outbox_->mutex);
-      if (!outbox_->gone) {
-        outbox_->on_gone = std::move(callback);
-        return;
-      }
-    }
-    callback();
-  }
-  void on_drained(std::size_t limit, std::function<void()> callback) override {
-    {
-      std::lock_guard lock(outbox_->mutex);
-      if (!outbox_->gone && outbox_->buffered > limit) {
-        outbox_->on_drained.emplace_back(limit, std::move(callback));
-        return;
-      }
-    }
-    callback();
-  }
-
- private:
-  template <class F>
-  void update(F&& change) {
-    {
-      std::lock_guard lock(outbox_->mutex);
-      change(*outbox_);
-    }
-    connection_->wake();
-  }
-  std::shared_ptr<Connection> connection_;
-  std::shared_ptr<Outbox> outbox_;
-  std::shared_ptr<const Request> request_;
-};
-
-// Callbacks whose limit is reached (all of them once the client is gone).
-std::vector<std::function<void()>> take_drained(Outbox& box) {
-  std::vector<std::function<void()>> ready;
-  std::erase_if(box.on_drained, [&](auto& row) {
-    if (!box.gone && box.buffered > row.first) return false;
-    ready.push_back(std::move(row.second));
-    return true;
-  });
-  return ready;
-}
-
-}  // namespace
-
-void Connection::mark_gone(const std::shared_ptr<Outbox>& outbox) {
-  std::function<void()> callback;
-  std::vector<std::function<void()>> drained;
-  {
-    std::lock_guard lock(outbox->mutex);
-    if (outbox->gone) return;
-    outbox->gone = true;
-    outbox->chunks.clear();
-    outbox->buffered = 0;
-    callback = std::move(outbox->on_gone);
-    drained = take_drained(*outbox);
-  }
-  if (callback) callback();
-  for (auto& ready : drained) ready();
-}
 
 // Peeks at the socket when it becomes readable: end of file means that the client is gone, bytes that it has
 // sent its next request early, which is none of our business yet.
@@ -249,7 +111,7 @@ void Connection::watch(std::shared_ptr<Outbox> outbox) {
     char byte = 0;
     const auto got = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
-    mark_gone(outbox);
+    outbox->mark_gone();
     self->wake_.cancel();
   });
 }
@@ -347,63 +209,27 @@ asio::awaitable<bool> Connection::write_chunk(const std::string& chunk) {
 asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                          bool keep_alive) {
   for (;;) {
-    std::optional<Response> whole;
-    std::optional<std::pair<int, Headers>> head;
-    std::string chunk;
-    bool finished = false;
-    bool aborted = false;
-    bool gone = false;
-    {
-      std::lock_guard lock(outbox->mutex);
-      gone = outbox->gone;
-      whole.swap(outbox->whole);
-      head.swap(outbox->head);
-      if (!whole && !head) {
-        if (!outbox->chunks.empty()) {
-          chunk = std::move(outbox->chunks.front());
-          outbox->chunks.pop_front();
-        } else {
-          finished = outbox->finished;
-          aborted = outbox->aborted;
-        }
-      }
-    }
-    if (gone || aborted) co_return false;
-    if (whole) co_return co_await write_whole(std::move(*whole), request, keep_alive);
+    Outbox::Output out = outbox->take();
+    if (out.broken) co_return false;
+    if (out.whole) co_return co_await write_whole(std::move(*out.whole), request, keep_alive);
     bool sent = true;
-    if (head) {
-      sent = co_await write_head(head->first, head->second, request, keep_alive);
-    } else if (!chunk.empty()) {
-      sent = co_await write_chunk(chunk);
-      std::vector<std::function<void()>> drained;
-      {
-        std::lock_guard lock(outbox->mutex);
-        outbox->buffered -= std::min(outbox->buffered, chunk.size());
-        drained = take_drained(*outbox);
-      }
-      for (auto& ready : drained) ready();
-    } else if (finished) {
+    if (out.head) {
+      sent = co_await write_head(out.head->first, out.head->second, request, keep_alive);
+    } else if (!out.chunk.empty()) {
+      sent = co_await write_chunk(out.chunk);
+      outbox->sent(out.chunk.size());
+    } else if (out.finished) {
       auto [error, bytes] = co_await asio::async_write(stream_, http::make_chunk_last(), kNoThrow);
       co_return !error;
+    } else if (!stream_.socket().is_open()) {
+      sent = false;
     } else {
-      if (!stream_.socket().is_open()) {
-        sent = false;
-      } else {
-        stream_.expires_never();
-        wake_.expires_at(asio::steady_timer::time_point::max());
-        bool empty = false;
-        {
-          std::lock_guard lock(outbox->mutex);
-          empty = !outbox->whole && !outbox->head && outbox->chunks.empty() && !outbox->finished &&
-                  !outbox->aborted && !outbox->gone;
-        }
-        if (empty) co_await wake_.async_wait(kNoThrow);
-      }
+      stream_.expires_never();
+      wake_.expires_at(asio::steady_timer::time_point::max());
+      // wake() is posted to this strand, so it cannot slip in between the look and the wait.
+      if (outbox->empty()) co_await wake_.async_wait(kNoThrow);
     }
-    if (!sent) {
-      mark_gone(outbox);
-      co_return false;
-    }
+    if (!sent) co_return false;
   }
 }
 
@@ -418,10 +244,11 @@ asio::awaitable<void> Connection::run() {
     auto shared = std::make_shared<const Request>(std::move(*request));
     auto outbox = std::make_shared<Outbox>();
     ++state_->active;
-    state_->handler(std::make_shared<ExchangeHandle>(shared_from_this(), outbox, shared));
+    state_->handler(make_exchange(outbox, shared, [self = shared_from_this()] { self->wake(); }));
     watch(outbox);
     keep_alive = keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
+    clean ? outbox->close() : outbox->mark_gone();
     --state_->active;
     if (!clean || !keep_alive) break;
     if (watching_) stream_.socket().cancel();
