@@ -29,7 +29,7 @@ Planner text_planner(std::shared_ptr<const text::Frontend> frontend) {
       planned.segment.characters = segment.characters;
       planned.segment.first = plan.segments.empty();
       planned.pause_before_s = segment.pause_before_s;
-      planned.pause_after_s = segment.pause_after_s;
+      planned.pause_after_s = segment.pause_after_at(request.speed);
       plan.segments.push_back(std::move(planned));
     }
     return plan;
