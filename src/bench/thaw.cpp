@@ -33,6 +33,9 @@ int thaw_unknown(const ThawOptions& options, Session& session, const LiveEndpoin
   }
   session.say(fmt::format("would set {} instance(s) and lift the suspension of scaling", *options.desired));
   if (options.dry_run) return base::kExitGood;
+  if (auto yes = session.consent("set the count and lift the suspension of scaling", 0); !yes) {
+    return end_with(session, yes.error());
+  }
   FreezeRecord record;
   record.run_id = session.run_id();
   record.desired = *options.desired;
@@ -76,6 +79,7 @@ int run_thaw(const ThawOptions& options, Session& session) {
     session.say("dry run: nothing was changed");
     return base::kExitGood;
   }
+  if (auto yes = session.consent("restore that", 0); !yes) return end_with(session, yes.error());
   auto freeze = Freeze::adopt(session, live->endpoint.arn, *record, std::move(*lock));
   if (auto done = freeze.restore(); !done) return end_with(session, done.error());
   return base::kExitGood;

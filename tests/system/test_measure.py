@@ -140,9 +140,9 @@ def test_two_runs_never_share_an_endpoint(fast, tmp_path):
 def thaw_twice(cloud, bench: Bench) -> None:
     """Where something was left thaw restores it; where nothing was, it changes nothing and asks (the flags are not its own)."""
     left = bool(bench.journals() or standing(cloud)["tags"])
-    first = bench.run("thaw")
+    first = bench.run("thaw", "--yes")
     assert first.returncode == (0 if left else 2), first.stdout
-    second = bench.run("thaw")
+    second = bench.run("thaw", "--yes")
     assert second.returncode == 2 and "--desired" in second.stdout, second.stdout
 
 
@@ -185,14 +185,14 @@ def test_thaw_knows_from_the_tag_alone_and_asks_when_nobody_knows(fast, tmp_path
     elsewhere = Bench(cloud, tmp_path / "elsewhere")  # no journal there
     assert "tag" in elsewhere.ok("thaw", "--dry-run")
     assert standing(cloud) != before
-    elsewhere.ok("thaw")
+    elsewhere.ok("thaw", "--yes")
     assert standing(cloud) == before
-    bench.ok("thaw")  # its own journal is stale now: the same again does no harm
+    bench.ok("thaw", "--yes")  # its own journal is stale now: the same again does no harm
     assert standing(cloud) == before and bench.journals() == []
 
     register_target(cloud, scale_in=True, scale_out=True, scheduled=True)
-    asked = bench.run("thaw")
+    asked = bench.run("thaw", "--yes")
     assert asked.returncode == 2 and "--desired" in asked.stdout, asked.stdout
-    bench.ok("thaw", "--desired", "2")
+    bench.ok("thaw", "--yes", "--desired", "2")
     assert standing(cloud)["flags"] == {"DynamicScalingInSuspended": False, "DynamicScalingOutSuspended": False,
                                         "ScheduledScalingSuspended": False}
