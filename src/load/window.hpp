@@ -49,7 +49,7 @@ struct WindowView {
 };
 
 struct WindowInput {
-  const std::vector<Record>& records;
+  const std::vector<const Record*>& records;  // by pointer: a run's records are many and big
   const std::vector<Sample>& samples;
   const std::vector<base::SteadyTime>& open_starts;
 };
