@@ -2,10 +2,10 @@
 //
 // It knows no routes: one handler gets every request. Units: bytes, chrono durations.
 // Thread safety: Exchange and Server may be used from any thread. The handler runs on a loop thread and must
-// not block; it may keep the Exchange and answer later. An Exchange dropped without an answer sends 500.
-// Errors: kIo from start() when the address cannot be bound (names it). After start nothing stops the accept
-// loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes without the final chunk, so that
-// the client sees a broken transfer and never a short success.
+// not block; it may keep the Exchange and answer later. An Exchange dropped without an answer sends 500, and
+// so does a handler that throws. Errors: kIo from start() when the address cannot be bound (names it). After
+// start nothing stops the accept loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes
+// without the final chunk, so that the client sees a broken transfer and never a short success.
 #pragma once
 
 #include <chrono>
@@ -45,9 +45,9 @@ struct ServerOptions {
   std::uint16_t port = 0;  // 0: a free one
   std::size_t max_body_bytes = 1U << 20U;
   std::size_t max_header_bytes = 16U << 10U;
-  std::chrono::seconds idle_timeout{75};     // between requests on a kept connection
-  std::chrono::seconds request_timeout{30};  // from first byte to whole request
-  std::chrono::seconds write_timeout{60};    // no progress while writing
+  std::chrono::seconds idle_timeout{75};              // between requests on a kept connection
+  std::chrono::milliseconds request_timeout{30'000};  // from first byte to whole request
+  std::chrono::seconds write_timeout{60};             // no progress while writing
   std::string server_name = "headroom";
   // Answer for what fails before a handler runs: 400 (malformed), 413 (body), 431 (headers), 408 (slow).
   std::function<Response(int status, const Request& seen)> early_answer;

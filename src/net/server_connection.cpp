@@ -25,6 +25,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
 
@@ -66,11 +67,15 @@ Request to_request(Message& message) {
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket socket)
-      : state_(std::move(state)), stream_(std::move(socket)), wake_(stream_.get_executor()) {
+      : state_(std::move(state)),
+        stream_(std::move(socket)),
+        wake_(stream_.get_executor()),
+        patience_(stream_.get_executor()) {
     wake_.expires_at(asio::steady_timer::time_point::max());
   }
 
   asio::awaitable<void> run();
+  void end();  // after run(), also when it threw
   void wake() {
     asio::post(stream_.get_executor(), [self = shared_from_this()] { self->wake_.cancel(); });
   }
@@ -90,11 +95,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                    bool keep_alive);
   asio::awaitable<bool> write_chunk(const std::string& chunk);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
+  void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
+  void lose_patience_after(std::chrono::milliseconds limit);
   void watch(std::shared_ptr<Outbox> outbox);
 
   std::shared_ptr<ServerState> state_;
   beast::tcp_stream stream_;
   asio::steady_timer wake_;
+  asio::steady_timer patience_;       // while a request comes in
+  std::uint64_t patience_round_ = 0;  // a wait of an earlier request means nothing any more
+  bool too_slow_ = false;             // this request's time is up
+  std::shared_ptr<Outbox> running_;   // of the request that is counted in state_->active
   beast::flat_buffer buffer_;
   bool busy_ = false;
   bool watching_ = false;
@@ -114,6 +125,19 @@ void Connection::watch(std::shared_ptr<Outbox> outbox) {
     outbox->mark_gone();
     self->wake_.cancel();
   });
+}
+
+// Beast's own timeout closes the socket, and then no answer reaches the client any more; this one only ends
+// the reading.
+void Connection::lose_patience_after(std::chrono::milliseconds limit) {
+  too_slow_ = false;
+  patience_.expires_after(limit);
+  patience_.async_wait(
+      [self = shared_from_this(), round = ++patience_round_](const boost::system::error_code& error) {
+        if (error || round != self->patience_round_) return;
+        self->too_slow_ = true;
+        self->stream_.cancel();
+      });
 }
 
 asio::awaitable<void> Connection::refuse_early(int status, const Request& seen) {
@@ -142,7 +166,9 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
     buffer_.commit(got);
   }
   busy_ = true;
-  stream_.expires_after(state_->options.request_timeout);
+  lose_patience_after(state_->options.request_timeout);
+  // The cancellation can fall between two reads and be lost; then this closes the connection.
+  stream_.expires_after(state_->options.request_timeout + kTimeoutGrace);
   auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kNoThrow);
   boost::system::error_code error = header_error;
   if (!error && iequals(parser.get()[http::field::expect], "100-continue")) {
@@ -153,13 +179,15 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
     auto [body_error, body_bytes] = co_await http::async_read(stream_, buffer_, parser, kNoThrow);
     error = body_error;
   }
+  ++patience_round_;
+  patience_.cancel();
   if (error) {
     const Request seen = to_request(parser.get());
     if (error == http::error::body_limit)
       co_await refuse_early(413, seen);
     else if (error == http::error::header_limit)
       co_await refuse_early(431, seen);
-    else if (error == beast::error::timeout)
+    else if (error == asio::error::operation_aborted && too_slow_)
       co_await refuse_early(408, seen);
     else if (error.category() == http::make_error_code(http::error::bad_method).category() &&
              error != http::error::end_of_stream && error != http::error::partial_message)
@@ -233,8 +261,21 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
   }
 }
 
+// An exception of the handler is an answer like any other: the client must not wait for ever.
+void Connection::call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request) {
+  try {
+    state_->handler(make_exchange(outbox, std::move(request), [self = shared_from_this()] { self->wake(); }));
+  } catch (...) {
+    outbox->respond({500,
+                     {{"content-type", "application/json"}},
+                     R"({"error":{"code":"internal","message":"the request could not be handled"}})"});
+    if (!outbox->ended()) outbox->abort();  // it threw in the middle of a stream
+  }
+}
+
 asio::awaitable<void> Connection::run() {
-  stream_.socket().set_option(asio::ip::tcp::no_delay(true));
+  boost::system::error_code ignored;  // a client that is gone already shows when its request is read
+  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
   while (!state_->closing) {
     busy_ = false;
     if (!state_->accepting && buffer_.size() == 0) break;
@@ -244,14 +285,25 @@ asio::awaitable<void> Connection::run() {
     auto shared = std::make_shared<const Request>(std::move(*request));
     auto outbox = std::make_shared<Outbox>();
     ++state_->active;
-    state_->handler(make_exchange(outbox, shared, [self = shared_from_this()] { self->wake(); }));
+    running_ = outbox;
+    call_handler(outbox, shared);
     watch(outbox);
     keep_alive = keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
-    clean ? outbox->close() : outbox->mark_gone();
+    if (!clean) break;
+    outbox->close();
+    running_.reset();
     --state_->active;
-    if (!clean || !keep_alive) break;
+    if (!keep_alive) break;
     if (watching_) stream_.socket().cancel();
+  }
+}
+
+void Connection::end() {
+  if (running_) {
+    running_->mark_gone();
+    running_.reset();
+    --state_->active;
   }
   boost::system::error_code ignored;
   stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
@@ -268,7 +320,8 @@ void serve_connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket 
     state->connections.insert(connection);
   }
   asio::co_spawn(
-      executor, [connection]() { return connection->run(); }, [connection](const std::exception_ptr&) {});
+      executor, [connection]() { return connection->run(); },
+      [connection](const std::exception_ptr&) { connection->end(); });
 }
 
 void close_connection(const std::shared_ptr<Connection>& connection, bool idle_only) {

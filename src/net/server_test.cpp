@@ -2,9 +2,14 @@
 #include "net/server.hpp"
 
 #include <future>
+#include <stdexcept>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "net/client.hpp"
 
@@ -109,6 +114,61 @@ TEST(Server, AnswersForAHandlerThatDropsTheRequest) {
   auto answer = client.fetch(to(**server, "/"));
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 500);
+}
+
+TEST(Server, AnswersForAHandlerThatThrowsAndForgetsTheRequest) {
+  Loop loop(1);
+  std::shared_ptr<Exchange> kept;  // so that it is not the dropped handle that answers
+  auto server = Server::start(loop, small_server(), [&](std::shared_ptr<Exchange> exchange) {
+    kept = exchange;
+    if (exchange->request().path == "/streamed") exchange->begin(200, {});
+    throw std::runtime_error("a fault");
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  for (int i = 0; i < 2; ++i) {
+    auto answer = client.fetch(to(**server, "/"));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->status, 500);
+  }
+  EXPECT_FALSE(client.fetch(to(**server, "/streamed")));
+  std::promise<std::size_t> active;  // counted down on the loop after the last byte
+  loop.post([&] { active.set_value((*server)->active_requests()); });
+  EXPECT_EQ(active.get_future().get(), 0U);
+  kept.reset();
+}
+
+// What the server says to `sent` on a bare connection that is then left open; all of it, to its close.
+std::string say_slowly(const Server& server, const std::string& sent) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(server.port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string heard;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      send(fd, sent.data(), sent.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(sent.size())) {
+    char part[4096];
+    for (ssize_t got = 0; (got = recv(fd, part, sizeof part, 0)) > 0;)
+      heard.append(part, static_cast<std::size_t>(got));
+  }
+  close(fd);
+  return heard;
+}
+
+TEST(Server, TellsASlowClientThatItsTimeIsUp) {
+  Loop loop(1);
+  ServerOptions options = small_server();
+  options.request_timeout = std::chrono::milliseconds(30);
+  int handled = 0;
+  auto server = Server::start(loop, options, [&](std::shared_ptr<Exchange>) { ++handled; });
+  ASSERT_TRUE(server);
+  for (const char* begun : {"POST / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf"}) {
+    const std::string heard = say_slowly(**server, begun);
+    EXPECT_EQ(heard.rfind("HTTP/1.1 408 ", 0), 0U) << heard;
+    EXPECT_NE(heard.find("early"), std::string::npos);
+  }
+  EXPECT_EQ(handled, 0);
 }
 
 TEST(Server, NamesThePortThatIsInUse) {
