@@ -54,6 +54,12 @@ bool is_form(const net::Request& request) {
   return request.headers.get("content-type").substr(0, 33) == "application/x-www-form-urlencoded";
 }
 
+// "" for a member that is absent or is no text, as "Version.a=1" makes it.
+std::string text_member(const Json& form, const char* name) {
+  const auto member = form.find(name);
+  return member != form.end() && member->is_string() ? member->get<std::string>() : std::string{};
+}
+
 struct Parsed {
   CallInfo call;
   base::Result<Json> in;
@@ -79,13 +85,13 @@ std::optional<Parsed> parse_call(const net::Request& request, const std::string&
   }
   if (!is_form(request)) return std::nullopt;
   auto form = parse_query_form(body);
-  const std::string version = form ? form->value("Version", "") : "";
+  const std::string version = form ? text_member(*form, "Version") : "";
   for (const Service& service : services()) {
     if (!service.query_version.empty() && service.query_version == version) call.service = &service;
   }
   if (call.service == nullptr) return std::nullopt;
   call.protocol = Protocol::kQuery;
-  call.operation = form->value("Action", "");
+  call.operation = text_member(*form, "Action");
   return Parsed{call, std::move(form)};
 }
 
@@ -200,7 +206,16 @@ void Front::handle(const std::shared_ptr<net::Exchange>& exchange) {
                     fmt::format("{} is not used by this cloud", printable(request.method))));
   if (const auto invoked = parse_invocation(request.path))
     return relay_.invoke(exchange, invoked->endpoint, invoked->streaming);
-  exchange->respond(call(request));
+  control_.post([this, exchange] { exchange->respond(call_guarded(exchange->request())); });
+}
+
+// On the control thread nobody else would catch what no check foresaw.
+net::Response Front::call_guarded(const net::Request& request) {
+  try {
+    return call(request);
+  } catch (const std::exception& e) {
+    return plain_error(500, "InternalFailure", fmt::format("this request cannot be answered: {}", e.what()));
+  }
 }
 
 net::Response Front::early(int status, const net::Request&) {

@@ -1,7 +1,9 @@
 // Front: the HTTP door of the local cloud. Checks Host and signature, finds protocol, service and operation,
 // runs it on the world, saves what it changed before it answers.
 //
-// Answers on the loop thread; operations are short. Thread safe as far as the world is guarded.
+// Invocations are relayed on the thread that calls handle(), the server's loop. Everything else that touches
+// the world is answered, in order of arrival, on a thread of its own: an operation that changes something
+// waits for the disk, and no stream may wait with it. Destroy it after the server and before the supervisor.
 #pragma once
 
 #include <functional>
@@ -17,6 +19,7 @@
 #include "cloud/signature.hpp"
 #include "cloud/state_file.hpp"
 #include "cloud/world.hpp"
+#include "net/loop.hpp"
 #include "net/server.hpp"
 
 namespace headroom::cloud {
@@ -44,6 +47,7 @@ class Front {
 
  private:
   base::Result<void> admit(const net::Request& request) const;
+  net::Response call_guarded(const net::Request& request);
   net::Response call(const net::Request& request);
   base::Result<Json> execute(const Service& service, const OperationRow& row, const Json& in);
 
@@ -53,6 +57,7 @@ class Front {
   const base::Clock& clock_;
   FrontSettings settings_;
   std::function<void()> changed_;
+  net::Loop control_{1};  // last: its thread ends before anything it uses goes
 };
 
 // The host of "name:port", "[::1]:port" or a URL's authority, without port and brackets, lower case.
