@@ -35,7 +35,9 @@ void SpeechJob::watch_client() {
     const auto self = weak.lock();
     if (!self) return;
     self->gone_ = true;
-    self->end("aborted");
+    // A worker may be writing the figures of this job at this moment; only what never changes is read here.
+    if (self->close("aborted"))
+      spdlog::debug("request id={} route={} outcome=aborted", self->exchange_->request().id, self->route_);
   });
 }
 
@@ -159,10 +161,15 @@ void SpeechJob::finish_whole() {
   exchange_->respond(std::move(response));
 }
 
-void SpeechJob::end(std::string_view outcome) {
-  if (ended_.exchange(true)) return;
+bool SpeechJob::close(std::string_view outcome) {
+  if (ended_.exchange(true)) return false;
   ticket_->release();
   context_.metrics.outcome(route_, outcome);
+  return true;
+}
+
+void SpeechJob::end(std::string_view outcome) {
+  if (!close(outcome)) return;
   spdlog::debug(
       "request id={} route={} outcome={} voice={} characters={} audio_s={:.2f} queue_ms={:.1f} "
       "synthesis_ms={:.1f}",

@@ -1,9 +1,9 @@
 // SpeechJob: one synthesis request from admission to its last byte.
 //
 // Its steps run one after another on different threads (text thread, worker, loop), never two at once; only
-// `gone` may arrive at any moment. Segments are synthesised one at a time and queued again by their playback
-// deadline, so that no stream starves another (SPEC 1.3). Back pressure: the next segment is queued only when
-// the socket has taken most of the last one.
+// `gone` may arrive at any moment, so it touches nothing but what never changes or is atomic. Segments are
+// synthesised one at a time and queued again by their playback deadline, so that no stream starves another
+// (SPEC 1.3). Back pressure: the next segment is queued only when the socket has taken most of the last one.
 #pragma once
 
 #include <atomic>
@@ -69,6 +69,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   void run_segment();  // on a worker
   void deliver(std::vector<float> samples);
   void finish_whole();
+  bool close(std::string_view outcome);  // true for the one call that ends the job
   void end(std::string_view outcome);
   void fail(const ApiFailure& failure);
   void fail(const base::Error& error);
