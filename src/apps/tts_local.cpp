@@ -175,6 +175,7 @@ int run(Settings& s, const std::string& command) {
   pthread_sigmask(SIG_BLOCK, &signals,
                   nullptr);  // before any thread: all of them leave the signals to this one
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how instances ended
 
   s.cloud.address = s.host;
   s.cloud.port = static_cast<std::uint16_t>(s.port);

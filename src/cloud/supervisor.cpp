@@ -121,7 +121,9 @@ struct Supervisor::Impl {
       Running& r = it->second;
       read_output(r);
       int status = 0;
-      if (waitpid(r.child.pid, &status, WNOHANG) != r.child.pid) {
+      const pid_t got = waitpid(r.child.pid, &status, WNOHANG);
+      const bool lost = got < 0 && errno == ECHILD;  // ended, and nobody kept how
+      if (got != r.child.pid && !lost) {
         ++it;
         continue;
       }
@@ -130,7 +132,7 @@ struct Supervisor::Impl {
       if (r.child.output >= 0) ::close(r.child.output);
       cores.give_back(r.cores);
       client.forget(static_cast<std::uint16_t>(r.port));
-      const std::string reason = describe_exit(status);
+      const std::string reason = lost ? "its exit status is not known" : describe_exit(status);
       world.with([&](World& w) {
         Instance* instance = w.instance(r.endpoint, r.instance);
         if (instance == nullptr) return;

@@ -221,6 +221,22 @@ def test_a_killed_instance_ends_its_requests_with_errors_and_is_replaced(paced):
     stream(runtime, {"text": "Again.", "stream": True})
 
 
+def test_instances_are_missed_also_where_ended_children_were_to_be_ignored(tmp_path):
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # handed down by whoever starts tts-local
+    try:
+        local = LocalCloud(tmp_path / "state")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    try:
+        make_endpoint(local)
+        first = children(local)
+        os.kill(first[0], signal.SIGKILL)
+        wait_for(lambda: children(local) and children(local) != first)
+        assert "signal 9" in local.log()
+    finally:
+        assert local.stop() == 0
+
+
 def test_a_container_that_dies_while_it_answers_is_a_model_error(cloud):
     make_endpoint(cloud)
     runtime = cloud.client("sagemaker-runtime")
@@ -290,6 +306,11 @@ def test_unknown_operations_and_broken_bodies_have_the_proper_shape(cloud):
     for raw in (b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'{"EndpointName": 5}', b'{"EndpointName": {"a": 1}}'):
         status, body = post(cloud, None, "SageMaker.DescribeEndpoint", raw=raw)
         assert status == 400 and body["__type"] in ("SerializationException", "ValidationException"), raw[:20]
+
+
+def test_a_form_whose_version_is_no_text_is_answered(cloud):
+    status, _ = post(cloud, {}, raw=b"Version.a=1", headers={"Content-Type": "application/x-www-form-urlencoded"})
+    assert status == 400
 
 
 def test_other_hosts_and_origins_are_not_answered(cloud):
