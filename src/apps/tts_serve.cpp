@@ -171,7 +171,9 @@ base::Result<void> warm_up(const Loaded& loaded) {
   return {};
 }
 
-int fail_start(const base::Error& error) {
+// Stops the loop first: it may be calling into the service, which goes away before it.
+int fail_start(net::Loop& loop, const base::Error& error) {
+  loop.stop();
   spdlog::error("cannot start: {}", base::describe(error));
   return base::error_row(error.code).exit_code;
 }
@@ -202,12 +204,12 @@ int run(const Settings& settings) {
   options.early_answer = serve::early_response;
   auto server = net::Server::start(
       loop, options, [&service](std::shared_ptr<net::Exchange> e) { service.handle(std::move(e)); });
-  if (!server) return fail_start(server.error());
+  if (!server) return fail_start(loop, server.error());
   spdlog::info("listening on {}:{} engine={}", settings.host, (*server)->port(), settings.engine);
 
   auto loaded = load(settings, stages);
-  if (!loaded) return fail_start(loaded.error());
-  if (auto warm = warm_up(*loaded); !warm) return fail_start(warm.error());
+  if (!loaded) return fail_start(loop, loaded.error());
+  if (auto warm = warm_up(*loaded); !warm) return fail_start(loop, warm.error());
   stages.mark("warmup_done");
   service.become_ready(std::move(loaded->engine), std::move(loaded->planner), stages.elapsed_s());
   stages.mark("ready");
