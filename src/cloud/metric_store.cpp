@@ -116,6 +116,7 @@ void MetricStore::close_bucket(Series& series, Source& source) {
     const double mean = source.area / source.covered_s;
     add(series, source.bucket_s, {mean, source.minimum, source.maximum, 1, {{mean, 1}}});
   }
+  forget_old(series, source.bucket_s);
   source.bucket_s += kBucketSeconds;
   source.area = source.covered_s = 0;
   source.maximum = source.minimum = source.level;  // what is carried over counts in the next bucket too

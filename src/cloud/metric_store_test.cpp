@@ -78,6 +78,13 @@ TEST_F(Store, YieldsZeroWhileAnIdleInstanceServesAndNothingAfterIt) {
   EXPECT_EQ(ask("Maximum").size(), 2U);
 }
 
+TEST_F(Store, ForgetsTheLevelsOfYesterdayAndTheRawReadingsOfThisMorning) {
+  store.add_source(kKey, "i-1");
+  clock.advance(std::chrono::hours(30));
+  EXPECT_NEAR(static_cast<double>(ask("Maximum").size()), 24 * 360, 2);
+  EXPECT_NEAR(static_cast<double>(ask("p50").size()), 3 * 360, 2);
+}
+
 TEST_F(Store, JoinsBucketsToLongerPeriods) {
   store.add_source(kKey, "i-1");
   for (int i = 1; i <= 6; ++i) {
