@@ -3,10 +3,12 @@
 // Runtime::Impl owns the libraries; Timers calls back when a request's time limit passes; small conversions.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -67,6 +69,12 @@ struct Runtime::Impl {
   // read.
   aws_tls_ctx* tls();
   std::size_t shut_down();
+
+  // For what the Common Runtime did not let go of in time: keeps it until the process ends, and this runtime
+  // with it, so that nobody waits for it and a late callback finds everything in place. Says `what` on
+  // stderr.
+  void abandon(std::shared_ptr<void> thing, const std::string& what);
+  std::atomic<bool> abandoned{false};
 
  private:
   std::mutex tls_mutex_;

@@ -51,7 +51,7 @@ struct Call {
   bool got_bytes = false;
 };
 
-class CrtInvoker final : public Invoker {
+class CrtInvoker {
  public:
   CrtInvoker(Runtime& runtime, const Settings& settings, std::shared_ptr<Credentials> credentials,
              InvokerOptions options, std::unique_ptr<Pool> pool)
@@ -61,12 +61,13 @@ class CrtInvoker final : public Invoker {
         options_(std::move(options)),
         pool_(std::move(pool)) {}
 
-  ~CrtInvoker() override {
+  bool wait_until_idle() {
     std::unique_lock lock(mutex_);
-    none_left_.wait(lock, [this] { return running_.empty(); });
+    return none_left_.wait_for(lock, options_.close_patience, [this] { return running_.empty(); });
   }
+  Runtime::Impl& runtime() { return runtime_.impl(); }
 
-  std::uint64_t start(InvokeRequest request, InvokeEvents events) override {
+  std::uint64_t start(InvokeRequest request, InvokeEvents events) {
     auto call = std::make_shared<Call>(std::move(events));
     ExchangeRequest out = make_request(request);
     std::uint64_t id = 0;
@@ -83,7 +84,7 @@ class CrtInvoker final : public Invoker {
     return id;
   }
 
-  void cancel(std::uint64_t id) override {
+  void cancel(std::uint64_t id) {
     std::shared_ptr<Exchange> exchange;
     {
       std::lock_guard lock(mutex_);
@@ -94,7 +95,7 @@ class CrtInvoker final : public Invoker {
     exchange->cancel();
   }
 
-  base::Result<void> warm(std::size_t count, base::Deadline deadline) override;
+  base::Result<void> warm(std::size_t count, base::Deadline deadline);
 
  private:
   ExchangeRequest make_request(const InvokeRequest& request) const {
@@ -180,6 +181,28 @@ class CrtInvoker final : public Invoker {
   std::condition_variable none_left_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Exchange>> running_;
   std::uint64_t next_ = 1;
+};
+
+// Its callbacks point to the CrtInvoker, so that is destroyed only when none can come any more.
+class PatientInvoker final : public Invoker {
+ public:
+  explicit PatientInvoker(std::shared_ptr<CrtInvoker> invoker) : invoker_(std::move(invoker)) {}
+  ~PatientInvoker() override {
+    if (!invoker_->wait_until_idle()) {
+      Runtime::Impl& runtime = invoker_->runtime();
+      runtime.abandon(std::move(invoker_), "requests did not end although they were cancelled");
+    }
+  }
+  std::uint64_t start(InvokeRequest request, InvokeEvents events) override {
+    return invoker_->start(std::move(request), std::move(events));
+  }
+  void cancel(std::uint64_t id) override { invoker_->cancel(id); }
+  base::Result<void> warm(std::size_t count, base::Deadline deadline) override {
+    return invoker_->warm(count, deadline);
+  }
+
+ private:
+  std::shared_ptr<CrtInvoker> invoker_;
 };
 
 struct Warming {
@@ -317,8 +340,8 @@ base::Result<std::unique_ptr<Invoker>> Invoker::make(Runtime& runtime, const Set
   pool_options.connect_timeout = options.connect_timeout;
   auto pool = Pool::make(runtime, endpoint, pool_options);
   if (!pool) return tl::unexpected(pool.error());
-  return std::unique_ptr<Invoker>(
-      new CrtInvoker(runtime, settings, std::move(credentials), std::move(options), std::move(*pool)));
+  return std::make_unique<PatientInvoker>(std::make_shared<CrtInvoker>(
+      runtime, settings, std::move(credentials), std::move(options), std::move(*pool)));
 }
 
 }  // namespace headroom::aws

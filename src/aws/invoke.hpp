@@ -69,6 +69,7 @@ struct InvokerOptions {
   std::string url;              // http only: full URL of the route
   std::size_t connections = 1;  // most connections at once; more requests wait inside the pool
   base::Duration connect_timeout = std::chrono::seconds{5};
+  base::Duration close_patience = std::chrono::seconds{3};  // of the destructor
 };
 
 class Invoker {
@@ -79,8 +80,10 @@ class Invoker {
   static base::Result<std::unique_ptr<Invoker>> make(Runtime& runtime, const Settings& settings,
                                                      std::shared_ptr<Credentials> credentials,
                                                      InvokerOptions options);
-  virtual ~Invoker() =
-      default;  // waits until every request has ended (cancel them first) and every connection is closed
+  // Waits until every request has ended (cancel them first) and every connection is closed, each for
+  // close_patience at most: a caller has an endpoint to put back. What is left then stays until the process
+  // ends; its callbacks may still come.
+  virtual ~Invoker() = default;
 
   virtual std::uint64_t start(InvokeRequest request, InvokeEvents events) = 0;
   virtual void cancel(std::uint64_t id) = 0;  // ends as kAborted, unless it ended already

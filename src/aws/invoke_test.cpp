@@ -1,6 +1,7 @@
 // Tests of the Invoker against a raw server that puts each kind of answer and fault on the wire.
 #include "aws/invoke.hpp"
 
+#include <cstdlib>
 #include <future>
 
 #include <gmock/gmock.h>
@@ -283,6 +284,38 @@ TEST_F(InvokerTest, CancelEndsARequestAsAborted) {
   asked.get_future().wait();
   client->cancel(id);
   EXPECT_EQ(wait(seen).outcome, Outcome::kAborted);
+}
+
+// Leaves a request open, ends the invoker and the runtime, and only then lets the answer's connection close.
+bool late_callback_comes_after_the_end() {
+  std::promise<void> go_on;
+  std::promise<void> ended;
+  {
+    TestServer server([gate = go_on.get_future().share()](int, const RawRequest&) {
+      gate.wait();
+      return false;
+    });
+    auto runtime = std::move(*Runtime::start());
+    InvokerOptions options;
+    options.transport = InvokeTransport::kHttp;
+    options.url = server.url() + "/invocations";
+    options.close_patience = std::chrono::milliseconds{20};
+    auto client = std::move(*Invoker::make(*runtime, Settings{}, nullptr, options));
+    InvokeEvents events;
+    events.on_done = [&ended](base::SteadyTime, const InvokeResult&) { ended.set_value(); };
+    client->start({.body = "{}"}, std::move(events));
+    client.reset();
+    runtime.reset();
+    go_on.set_value();
+  }
+  return ended.get_future().wait_for(std::chrono::seconds{20}) == std::future_status::ready;
+}
+
+// In a process of its own, because the runtime it leaves behind would keep the others from ending.
+TEST(InvokerEndDeathTest, DoesNotWaitForARequestThatNeverEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(late_callback_comes_after_the_end() ? 0 : 1), testing::ExitedWithCode(0),
+              "did not end although they were cancelled; left behind");
 }
 
 TEST_F(InvokerTest, SaysThatNobodyListens) {

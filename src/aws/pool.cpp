@@ -7,12 +7,18 @@
 #include <aws/io/socket.h>
 
 namespace headroom::aws {
+namespace {
+
+constexpr auto kClosePatience = std::chrono::seconds{3};
+
+}  // namespace
 
 base::Result<std::unique_ptr<Pool>> Pool::make(Runtime& runtime, const EndpointUrl& endpoint,
                                                const PoolOptions& options) {
   Runtime::Impl& impl = runtime.impl();
   std::unique_ptr<Pool> pool(new Pool);
   pool->endpoint_ = endpoint;
+  pool->runtime_ = &impl;
 
   aws_socket_options socket{};
   socket.type = AWS_SOCKET_STREAM;
@@ -30,7 +36,7 @@ base::Result<std::unique_ptr<Pool>> Pool::make(Runtime& runtime, const EndpointU
   manager.host = cursor(endpoint.host);
   manager.port = endpoint.port;
   manager.max_connections = options.connections;
-  manager.shutdown_complete_user_data = &pool->closed_;
+  manager.shutdown_complete_user_data = pool->closed_.get();
   manager.shutdown_complete_callback = [](void* closed) {
     static_cast<std::promise<void>*>(closed)->set_value();
   };
@@ -64,9 +70,10 @@ base::Result<std::unique_ptr<Pool>> Pool::make(Runtime& runtime, const EndpointU
 
 Pool::~Pool() {
   if (manager_ == nullptr) return;
-  auto closed = closed_.get_future();
+  auto closed = closed_->get_future();
   aws_http_connection_manager_release(manager_);
-  closed.wait();
+  if (closed.wait_for(kClosePatience) == std::future_status::timeout)
+    runtime_->abandon(closed_, "the connections to " + endpoint_.url() + " did not close in time");
 }
 
 }  // namespace headroom::aws

@@ -2,7 +2,9 @@
 #include "aws/runtime.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include <aws/auth/auth.h>
 #include <aws/checksums/checksums.h>
@@ -46,6 +48,14 @@ void grow_descriptor_table(std::size_t wanted) {
   const int grown = fcntl(source, F_DUPFD_CLOEXEC, highest);
   if (grown >= 0) close(grown);
   close(source);
+}
+
+// Never destroyed: what is in it is still in use.
+void keep_for_ever(std::shared_ptr<void> thing) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  std::lock_guard lock(mutex);
+  kept->push_back(std::move(thing));
 }
 
 }  // namespace
@@ -140,14 +150,25 @@ std::size_t Runtime::Impl::shut_down() {
   return held;
 }
 
+void Runtime::Impl::abandon(std::shared_ptr<void> thing, const std::string& what) {
+  abandoned = true;
+  keep_for_ever(std::move(thing));
+  std::fputs(("warning: " + what + "; left behind until the process ends\n").c_str(), stderr);
+}
+
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Runtime::~Runtime() {
-  if (impl_) impl_->shut_down();
+  if (!impl_) return;
+  if (impl_->abandoned) {
+    keep_for_ever(std::move(impl_));
+  } else {
+    impl_->shut_down();
+  }
 }
 
 std::size_t Runtime::stop(std::unique_ptr<Runtime> runtime) {
-  if (!runtime) return 0;
+  if (!runtime || runtime->impl_->abandoned) return 0;  // the destructor keeps what is still in use
   const std::size_t held = runtime->impl_->shut_down();
   runtime->impl_.reset();
   return held;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <queue>
 #include <thread>
@@ -18,13 +19,19 @@ using base::SteadyTime;
 
 namespace {
 
-constexpr base::Duration kCancelPatience = std::chrono::seconds{5};
+// Records come in order of their end, but for what lies between reading the clock on a loop's thread and
+// taking the lock.
+constexpr base::Duration kEndDisorder = std::chrono::seconds{1};
 
 struct Active {
   explicit Active(int pcm_rate) : probe(pcm_rate) {}
+  std::uint64_t index = 0;
+  SteadyTime start{};
   Record record;
   AudioProbe probe;
   std::uint64_t id = 0;  // of the target, once start() has returned
+  // Guards the record and the probe: one that was given up on may still get bytes, on another thread.
+  std::mutex mutex;
   bool done = false;
 };
 
@@ -54,7 +61,7 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
   std::optional<SteadyTime> next_sample;
   std::uint64_t next_index = 0;
   std::unordered_map<std::uint64_t, std::shared_ptr<Active>> active;  // by index
-  std::vector<Record> records;
+  std::deque<Record> records;  // only grows, so that what it holds may be read without the lock
   std::vector<Sample> samples;
   std::uint64_t ok = 0;
 
@@ -62,26 +69,44 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
 
   int held() const { return in_flight + static_cast<int>(waiting.size()); }
 
+  // Takes the lock. The records live as long as the driver.
+  std::vector<const Record*> ended_since(SteadyTime from) const {
+    std::vector<const Record*> out;
+    {
+      std::lock_guard lock(mutex);
+      for (auto at = records.rbegin(); at != records.rend() && at->end >= from - kEndDisorder; ++at) {
+        if (at->end >= from) out.push_back(&*at);
+      }
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+
   // Under the lock: takes a free slot for a request due at `planned`.
   std::shared_ptr<Active> take(SteadyTime planned) {
     auto next = std::make_shared<Active>(body.pcm_sample_rate);
-    next->record.index = next_index++;
+    next->index = next->record.index = next_index++;
     next->record.planned = planned;
-    next->record.start = clock.steady();
+    next->start = next->record.start = clock.steady();
     ++in_flight;
-    active.emplace(next->record.index, next);
+    active.emplace(next->index, next);
     return next;
   }
 
   void launch(const std::shared_ptr<Active>& one) {
     aws::InvokeRequest request;
-    request.body = render_body(body, workload.at(one->record.index).text);
+    request.body = render_body(body, workload.at(one->index).text);
     request.content_type = body.content_type;
     request.accept = body.accept;
     request.timeout = options.request_timeout;
     aws::InvokeEvents events;
-    events.on_connected = [one](SteadyTime at) { one->record.connected = at; };
+    events.on_connected = [one](SteadyTime at) {
+      std::lock_guard lock(one->mutex);
+      if (!one->done) one->record.connected = at;
+    };
     events.on_data = [one](SteadyTime at, std::string_view bytes) {
+      std::lock_guard lock(one->mutex);
+      if (one->done) return;
       Record& record = one->record;
       if (!record.first_byte) record.first_byte = at;
       record.chunks.push_back({at - record.start, static_cast<std::uint32_t>(bytes.size())});
@@ -96,7 +121,9 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
     one->id = id;
   }
 
+  // Under the lock.
   void finish(const std::shared_ptr<Active>& one, SteadyTime at, const aws::InvokeResult& result) {
+    std::lock_guard quiet(one->mutex);
     one->done = true;
     one->probe.end(at);
     Record& record = one->record;
@@ -112,7 +139,7 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
     if (record.outcome == Outcome::kOk) ++ok;
     --in_flight;
     limit = std::max(asked, in_flight);
-    active.erase(record.index);
+    active.erase(one->index);
     records.push_back(std::move(record));
   }
 
@@ -120,7 +147,7 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
     std::shared_ptr<Active> next;
     {
       std::lock_guard lock(mutex);
-      if (one->done) return;  // given up on earlier
+      if (!active.contains(one->index)) return;  // given up on earlier
       finish(one, at, result);
       bool wake = in_flight == 0;
       if (!stopping && held() < slots) {
@@ -227,7 +254,7 @@ struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
     }
     using Real = std::chrono::steady_clock;
     if (!wait_until_idle(Real::now() + grace)) {
-      const auto until = Real::now() + kCancelPatience;
+      const auto until = Real::now() + options.cancel_patience;
       do {
         cancel_all();  // again: one whose start() was still running had no id yet
       } while (!wait_until_idle(std::min(Real::now() + std::chrono::milliseconds{50}, until)) &&
@@ -267,8 +294,9 @@ Live Driver::live() const {
 }
 
 std::vector<Record> Driver::records() const {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->records;
+  std::vector<Record> out;
+  for (const Record* record : impl_->ended_since(SteadyTime::min() + kEndDisorder)) out.push_back(*record);
+  return out;
 }
 
 std::vector<Sample> Driver::samples() const {
@@ -277,11 +305,25 @@ std::vector<Sample> Driver::samples() const {
 }
 
 WindowView Driver::window(SteadyTime from, SteadyTime to, Basis basis) const {
-  std::lock_guard lock(impl_->mutex);
+  const std::vector<const Record*> ended = impl_->ended_since(from);
+  std::vector<Sample> samples;
   std::vector<SteadyTime> open;
-  open.reserve(impl_->active.size());
-  for (const auto& [index, one] : impl_->active) open.push_back(one->record.start);
-  return view_window({impl_->records, impl_->samples, open}, from, to, basis, impl_->options.event_loops);
+  {
+    std::lock_guard lock(impl_->mutex);
+    for (auto at = impl_->samples.rbegin(); at != impl_->samples.rend() && at->at >= from; ++at)
+      samples.push_back(*at);
+    for (const auto& [index, one] : impl_->active) open.push_back(one->start);
+  }
+  std::reverse(samples.begin(), samples.end());
+  return view_window({ended, samples, open}, from, to, basis, impl_->options.event_loops);
+}
+
+std::optional<SteadyTime> Driver::nth_end_since(SteadyTime from, std::size_t n) const {
+  std::vector<SteadyTime> ends;
+  for (const Record* record : impl_->ended_since(from)) ends.push_back(record->end);
+  if (n == 0 || ends.size() < n) return std::nullopt;
+  std::nth_element(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(n) - 1, ends.end());
+  return ends[n - 1];
 }
 
 double Driver::process_cpu_seconds() {

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -26,6 +27,7 @@ struct DriverOptions {
   base::Duration sample_every = std::chrono::milliseconds{100};
   base::Duration ramp_step = std::chrono::milliseconds{20};  // between two new slots
   base::Duration backoff = std::chrono::milliseconds{50};
+  base::Duration cancel_patience = std::chrono::seconds{2};  // stop(): then the rest is given up on
   int event_loops = 1;  // of the Runtime behind the target: what one core means for client_bound
 };
 
@@ -50,10 +52,13 @@ class Driver {
   void stop(base::Duration grace);
 
   Live live() const;
-  // Ended requests and samples so far; copies.
+  // Ended requests and samples so far; copies. They and window() hold the loop up for no longer than a walk
+  // over what ended since `from`: the copying and the sums are done beside it.
   std::vector<Record> records() const;
   std::vector<Sample> samples() const;
   WindowView window(base::SteadyTime from, base::SteadyTime to, Basis basis = Basis::kEnded) const;
+  // When the n-th request since `from` ended (n from 1), whatever its outcome; nullopt: fewer have.
+  std::optional<base::SteadyTime> nth_end_since(base::SteadyTime from, std::size_t n) const;
 
   void step();  // one turn of the driver's thread; for tests with a fake clock, instead of start()
 

@@ -55,8 +55,10 @@ class DriverTest : public testing::Test {
  protected:
   DriverTest() {
     target.clock = &clock;
+    DriverOptions options;
+    options.cancel_patience = milliseconds{20};
     driver = std::make_unique<Driver>(target, workload, *body_format("sagemaker", "af_heart", "wav"), clock,
-                                      DriverOptions{}, [this] { return cpu; });
+                                      options, [this] { return cpu; });
   }
   void run(base::Duration time) {
     for (base::Duration passed{}; passed < time; passed += milliseconds{10}) {
@@ -151,6 +153,22 @@ TEST_F(DriverTest, StopAbortsTheRestWithItsAge) {
   EXPECT_EQ(view.open, 0u);
 }
 
+TEST_F(DriverTest, ARequestThatWasGivenUpTakesNothingAnyMore) {
+  target.deaf = true;
+  fill(1);
+  driver->stop({});
+  ASSERT_EQ(driver->records().size(), 1u);
+  auto& late = target.open.begin()->second;
+  late.on_connected(clock.steady());
+  late.on_data(clock.steady(), "RIFF");
+  target.end(1, Outcome::kOk, clock.steady());
+  const Record record = driver->records().at(0);
+  EXPECT_EQ(record.outcome, Outcome::kAborted);
+  EXPECT_EQ(record.bytes, 0u);
+  EXPECT_FALSE(record.connected);
+  EXPECT_EQ(driver->live().in_flight, 0);
+}
+
 TEST_F(DriverTest, EveryTextComesInOrder) {
   fill(3);
   EXPECT_EQ(target.bodies[0], render_body(*body_format("sagemaker", "af_heart", "wav"), workload.at(0).text));
@@ -170,6 +188,21 @@ TEST_F(DriverTest, ReadsAudioTimes) {
   EXPECT_EQ(record.first_byte, start + milliseconds{50});
   EXPECT_EQ(record.chunks.size(), 2u);
   EXPECT_EQ(record.bytes, 4u);
+}
+
+TEST_F(DriverTest, TellsWhenTheNthEndedSinceATime) {
+  fill(2);
+  const auto from = clock.steady();
+  target.end(target.oldest(), Outcome::kOk, from - milliseconds{1});  // before
+  target.end(target.oldest(), Outcome::kOk, from + milliseconds{30});
+  target.end(target.oldest(), Outcome::kFailed,
+             from + milliseconds{20});  // its thread came to the lock later
+  EXPECT_EQ(driver->nth_end_since(from, 1), from + milliseconds{20});
+  EXPECT_EQ(driver->nth_end_since(from, 2), from + milliseconds{30});
+  EXPECT_FALSE(driver->nth_end_since(from, 3));
+  EXPECT_FALSE(driver->nth_end_since(from, 0));
+  EXPECT_EQ(driver->window(from, from + milliseconds{31}).started, 2u);
+  EXPECT_EQ(driver->records().size(), 3u);
 }
 
 TEST(DriverThreads, NeverExceedsNWithRealThreads) {

@@ -104,7 +104,8 @@ WindowView view_window(const WindowInput& input, base::SteadyTime from, base::St
   const auto within = [&](base::SteadyTime t) { return t >= from && t < to; };
   std::vector<double> audible, total, lag;
   std::uint64_t done_here = 0;
-  for (const Record& record : input.records) {
+  for (const Record* one : input.records) {
+    const Record& record = *one;
     if (record.outcome == Outcome::kOk && within(record.end)) ++done_here;
     if (!within(basis == Basis::kEnded ? record.end : record.start)) continue;
     count(record, view);

@@ -23,6 +23,12 @@ Record record(double start_ms, double ttfab_ms, double end_ms, Outcome outcome =
   return out;
 }
 
+std::vector<const Record*> pointers(const std::vector<Record>& records) {
+  std::vector<const Record*> out;
+  for (const Record& one : records) out.push_back(&one);
+  return out;
+}
+
 Sample sample(double at_ms, int in_flight, int waiting, int asked, int limit, double cpu_s) {
   return {ms(at_ms), in_flight, waiting, asked, limit, cpu_s};
 }
@@ -38,7 +44,7 @@ TEST(Window, CountsAddUpOnBothBases) {
       record(50, 1, 95)};
   const std::vector<Sample> samples;
   const std::vector<base::SteadyTime> open{ms(10), ms(60)};
-  const auto started = view_window({records, samples, open}, ms(0), ms(50), Basis::kStarted);
+  const auto started = view_window({pointers(records), samples, open}, ms(0), ms(50), Basis::kStarted);
   EXPECT_EQ(started.started, 7u);
   EXPECT_EQ(started.ok, 1u);
   EXPECT_EQ(started.rejected, 2u);
@@ -47,7 +53,7 @@ TEST(Window, CountsAddUpOnBothBases) {
   EXPECT_EQ(started.errors.at("ModelError 503 queue_saturated"), 2u);
   EXPECT_EQ(started.started, started.ok + started.rejected + started.failed + started.timed_out +
                                  started.aborted + started.open);
-  const auto ended = view_window({records, samples, open}, ms(0), ms(50), Basis::kEnded);
+  const auto ended = view_window({pointers(records), samples, open}, ms(0), ms(50), Basis::kEnded);
   EXPECT_EQ(ended.started, 5u);
   EXPECT_EQ(ended.open, 0u);
   EXPECT_DOUBLE_EQ(ended.rps, 20.0);  // one success in 50 ms
@@ -57,7 +63,7 @@ TEST(Window, LatencyComesFromSuccessesAlone) {
   std::vector<Record> records;
   for (int i = 1; i <= 100; ++i) records.push_back(record(0, i, 200));
   records.push_back(record(0, 5'000, 201, Outcome::kFailed, "x"));
-  const auto view = view_window({records, {}, {}}, ms(0), ms(1'000), Basis::kEnded);
+  const auto view = view_window({pointers(records), {}, {}}, ms(0), ms(1'000), Basis::kEnded);
   ASSERT_TRUE(view.ttfab_ms);
   EXPECT_DOUBLE_EQ(view.ttfab_ms->p50, 50);
   EXPECT_DOUBLE_EQ(view.ttfab_ms->p95, 95);
@@ -68,14 +74,14 @@ TEST(Window, LatencyComesFromSuccessesAlone) {
 
 TEST(Window, WithoutSuccessThereIsNoLatency) {
   const std::vector<Record> records{record(0, -1, 10, Outcome::kTimedOut, "timed out")};
-  EXPECT_FALSE(view_window({records, {}, {}}, ms(0), ms(50), Basis::kEnded).ttfab_ms);
+  EXPECT_FALSE(view_window({pointers(records), {}, {}}, ms(0), ms(50), Basis::kEnded).ttfab_ms);
 }
 
 TEST(Window, AHealthyDriverIsNotBlamed) {
   const std::vector<Record> records{record(0, 500, 600)};
   const std::vector<Sample> samples{sample(0, 10, 0, 10, 10, 1.0), sample(100, 8, 2, 10, 10, 1.01),
                                     sample(200, 10, 0, 10, 10, 1.02)};
-  const auto view = view_window({records, samples, {}}, ms(0), ms(1'000), Basis::kEnded);
+  const auto view = view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded);
   EXPECT_FALSE(view.client_bound) << view.client_bound_why;
   EXPECT_DOUBLE_EQ(view.in_flight_min, 8);
   EXPECT_DOUBLE_EQ(view.in_flight_max, 10);
@@ -88,14 +94,15 @@ TEST(Window, BlamesCpuHeldAndLag) {
   std::vector<Record> records{record(100, 50, 200)};
   records[0].planned = ms(80);
   const std::vector<Sample> samples{sample(0, 9, 0, 10, 10, 1.0), sample(100, 9, 0, 10, 8, 1.095)};
-  const auto view = view_window({records, samples, {}}, ms(0), ms(1'000), Basis::kEnded);
+  const auto view = view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded);
   EXPECT_TRUE(view.client_bound);
   EXPECT_THAT(view.client_bound_why, HasSubstr("95.0 % of a core"));
   EXPECT_THAT(view.client_bound_why, HasSubstr("9.0 of 10.0"));
   EXPECT_THAT(view.client_bound_why, HasSubstr("20.0 ms late"));
   EXPECT_EQ(view.over_limit, 1u);
-  EXPECT_THAT(view_window({records, samples, {}}, ms(0), ms(1'000), Basis::kEnded, 2).client_bound_why,
-              testing::Not(HasSubstr("of a core")));
+  EXPECT_THAT(
+      view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded, 2).client_bound_why,
+      testing::Not(HasSubstr("of a core")));
 }
 
 }  // namespace
