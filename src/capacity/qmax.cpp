@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -49,8 +50,21 @@ const Rung* find_rung(const std::vector<Rung>& curve, std::optional<int> n) {
   return at == curve.end() ? nullptr : &*at;
 }
 
-void describe_result(QmaxResult& r, double slo_ms) {
-  if (r.verdict == QmaxVerdict::kNone) {
+// "5 unstable, 10 client_bound": why nothing was judged.
+std::string unjudged(const std::vector<Rung>& curve) {
+  std::string out;
+  for (const Rung& rung : curve) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", rung.n,
+                       rung.verdict ? verdict_name(*rung.verdict) : "without a p95");
+  }
+  return out.empty() ? "none was held" : out;
+}
+
+void describe_result(QmaxResult& r, const std::vector<Rung>& curve, double slo_ms) {
+  if (nothing_judged(r)) {
+    r.sentence =
+        fmt::format("No rung judged anything ({}): Q_max is unknown; measure again.", unjudged(curve));
+  } else if (r.verdict == QmaxVerdict::kNone) {
     r.sentence = fmt::format(
         "No rung met the SLO of {:.0f} ms: one instance cannot hold it even for the smallest load tried.",
         slo_ms);
@@ -105,8 +119,16 @@ QmaxResult evaluate_qmax(std::span<const Rung> rungs, double slo_ms) {
   } else if (r.q_max) {
     r.q_max_estimate = *r.q_max;
   }
-  describe_result(r, slo_ms);
+  describe_result(r, curve, slo_ms);
   return r;
+}
+
+bool nothing_judged(const QmaxResult& result) { return !result.q_max && !result.first_fail; }
+
+std::vector<Rung> last_holds(std::span<const Rung> rungs) {
+  std::vector<Rung> out = curve_of(rungs);
+  std::copy_if(rungs.begin(), rungs.end(), std::back_inserter(out), [](const Rung& r) { return r.repeat; });
+  return out;
 }
 
 RunsSummary choose_run(std::span<const QmaxResult> runs) {

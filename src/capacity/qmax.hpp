@@ -18,7 +18,7 @@ namespace headroom::capacity {
 enum class QmaxVerdict {
   kBracketed,   // a passing rung and, above it, a failing one
   kLowerBound,  // nothing failed: Q_max is at least this
-  kNone,        // no rung passes
+  kNone,        // no rung passes, or none judged anything
 };
 std::string_view verdict_name(QmaxVerdict verdict);  // bracketed, lower_bound, none
 std::optional<QmaxVerdict> parse_qmax_verdict(std::string_view name);
@@ -40,6 +40,13 @@ struct QmaxResult {
 
 // Saturated counts as a failing rung: the server refuses load there, whatever its latency.
 QmaxResult evaluate_qmax(std::span<const Rung> rungs, double slo_ms);
+
+// No hold passed, failed or was refused: the result says nothing about the instance, good or bad.
+bool nothing_judged(const QmaxResult& result);
+
+// The hold that counts at each n of the curve, by n: of several the last. Then the repeats, all of them. An
+// unstable hold that was held again is not among them.
+std::vector<Rung> last_holds(std::span<const Rung> rungs);
 
 // Of several runs the one with the smallest q_max counts; spread = (largest - smallest) / smallest. Over 20
 // %: warn.

@@ -50,6 +50,29 @@ TEST(Qmax, IsUnknownWhenNothingPassed) {
   EXPECT_EQ(evaluate_qmax({}, 3000).verdict, QmaxVerdict::kNone);
 }
 
+TEST(Qmax, SaysThatNothingWasJudged) {
+  const std::vector rungs{rung(1, RungVerdict::kClientBound), rung(5, RungVerdict::kUnstable)};
+  const auto r = evaluate_qmax(rungs, 3000);
+  EXPECT_TRUE(nothing_judged(r));
+  EXPECT_THAT(r.sentence, ::testing::HasSubstr("No rung judged anything (1 client_bound, 5 unstable)"));
+  EXPECT_TRUE(nothing_judged(evaluate_qmax({}, 3000)));
+  EXPECT_FALSE(nothing_judged(evaluate_qmax(std::vector{rung(1, kFail)}, 3000)));
+  EXPECT_FALSE(nothing_judged(evaluate_qmax(std::vector{rung(1, RungVerdict::kSaturated)}, 3000)));
+  EXPECT_FALSE(nothing_judged(evaluate_qmax(std::vector{rung(1, kPass)}, 3000)));
+}
+
+TEST(LastHolds, LeavesOutAHoldThatWasRepeatedForItselfAndKeepsRepeatsApart) {
+  auto again = rung(1, RungVerdict::kDegraded);
+  again.repeat = true;
+  const std::vector rungs{rung(5, RungVerdict::kUnstable), rung(1, kPass), rung(5, kPass), again};
+  const auto last = last_holds(rungs);
+  ASSERT_EQ(last.size(), 3U);
+  EXPECT_EQ(last[0].verdict, kPass);
+  EXPECT_EQ(last[1].n, 5);
+  EXPECT_EQ(last[1].verdict, kPass);
+  EXPECT_EQ(last[2].verdict, RungVerdict::kDegraded);
+}
+
 TEST(Qmax, DoesNotTrustAPassAboveAFailure) {
   const std::vector rungs{rung(30, kPass), rung(10, kPass), rung(20, kFail, 3100)};
   EXPECT_EQ(evaluate_qmax(rungs, 3000).q_max, 10);

@@ -25,6 +25,7 @@ constexpr std::array<std::pair<RungVerdict, std::string_view>, 8> kNames{{
 }};
 
 constexpr double kRejectedShare = 0.01;
+constexpr double kFailedShare = 0.01;
 
 }  // namespace
 
@@ -69,6 +70,10 @@ Judgement judge_rung(const RungEvidence& e) {
                         e.counts.rejected, e.counts.started)};
   if (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms))
     return {RungVerdict::kFail, "no successful request"};
+  const auto lost = e.counts.failed + e.counts.timed_out;
+  if (static_cast<double>(lost) > kFailedShare * static_cast<double>(e.counts.ended()))
+    return {RungVerdict::kFail, fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %",
+                                            lost, e.counts.ended(), e.counts.failed, e.counts.timed_out)};
   if (const auto moving = stats::trend(e.ttfab_ms); moving && moving->moving)
     return {RungVerdict::kUnstable,
             fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", moving->change * 100)};

@@ -25,7 +25,7 @@ struct Counts {
 
 enum class RungVerdict {
   kPass,             // p95 meets the SLO
-  kFail,             // p95 misses it, or nothing succeeded
+  kFail,             // p95 misses it, nothing succeeded, or over 1 % failed or timed out
   kUndecided,        // p95 too near the SLO for the noise (certified search)
   kUnstable,         // TTFAB or in flight still moves
   kSaturated,        // more than 1 % of the requests were refused: the queue limit, not the SLO, was met
@@ -68,9 +68,9 @@ struct Judgement {
   RungVerdict verdict = RungVerdict::kUndecided;
   std::string reason;
 };
-// First that applies: capacity_changed, client_bound, saturated, no success (fail), unstable, then p95
-// against the SLO. p95 decides alone, without a bound on its error: that is what "plain" means in
-// interval_method.
+// First that applies: capacity_changed, client_bound, saturated, no success (fail), over 1 % failed or timed
+// out (fail), unstable, then p95 against the SLO. p95 decides alone, without a bound on its error: that is
+// what "plain" means in interval_method.
 Judgement judge_rung(const RungEvidence& evidence);
 
 // The share by which `again` differs from `first`; degraded above kDegradedDrift.

@@ -50,6 +50,18 @@ TEST(Rung, WithMoreThanOnePercentRefusedIsSaturatedWhateverItsLatency) {
   EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kPass);
 }
 
+TEST(Rung, WithMoreThanOnePercentFailedOrTimedOutFailsWhateverItsLatency) {
+  Evidence x;
+  x.e.counts = {1000, 989, 0, 6, 5, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+  EXPECT_THAT(judge_rung(x.get()).reason, HasSubstr("11 of 1000 requests failed or timed out (6 and 5)"));
+  x.e.counts = {1000, 990, 0, 5, 5, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kPass);
+  // Of those that ended: what is still open says nothing yet.
+  x.e.counts = {1000, 490, 0, 5, 1, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+}
+
 TEST(Rung, JudgesNothingWhenTheDriverOrTheFleetWasTheLimit) {
   Evidence x;
   x.e.client_bound = true;
