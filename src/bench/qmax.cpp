@@ -126,7 +126,7 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   out.runs_spread = measured.spread;
   out.duration_s = base::to_s(run.took);
   out.paced_engine = live.paced;
-  out.server_queue_limit = live.queue_limit.value_or(0);
+  if (!live.config.model_name.empty()) out.server_queue_limit = live.queue_limit.value_or(0);
   if (live.paced)
     out.header.notes.push_back("paced engine: no model speaks; figures are for capacity experiments only");
   note_host(session, out.header, out.host_contended, live.paced, 1);
@@ -149,8 +149,9 @@ void explain(const Session& session, const artifact::QmaxArtifact& a, const std:
 }
 
 int verdict_code(const QmaxOptions& options, const artifact::QmaxArtifact& a) {
+  if (capacity::nothing_judged(a.result)) return base::kExitInconclusive;
   if (a.result.verdict == capacity::QmaxVerdict::kNone) return base::kExitNegative;
-  for (const auto& rung : a.rungs) {
+  for (const auto& rung : capacity::last_holds(a.rungs)) {
     if (rung.verdict && !capacity::judges(*rung.verdict) &&
         *rung.verdict != capacity::RungVerdict::kSaturated)
       return base::kExitInconclusive;
