@@ -11,6 +11,7 @@ SOURCE = {".cpp", ".hpp", ".py", ".sh"}
 # Put together so that this file does not match itself.
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b(?!\")")
 FOREIGN = re.compile(r"(^|[^a-z0-9_.-])/(wo" + r"rk|fa" + r"rm)/|https?://[a-z0-9.-]*(pypi|npmjs|debian|crates|golang)[a-z0-9.-]*", re.I)
+PLACEHOLDER = re.compile("@" + "@[A-Z]+@" + "@")
 LONGEST = 500  # lines; files aim at 120 and rarely pass 400
 
 
@@ -30,6 +31,7 @@ def check_text(path: pathlib.Path, text: str) -> list[str]:
         if len(lines) > LONGEST:
             problems.append(f"{name}: {len(lines)} lines; is there one idea in it?")
         problems += [f"{name}:{n}: unfinished mark" for n, line in enumerate(lines, 1) if UNFINISHED.search(line)]
+    problems += [f"{name}:{n}: a place to be filled in" for n, line in enumerate(lines, 1) if PLACEHOLDER.search(line)]
     problems += [f"{name}:{n}: machine path or registry host" for n, line in enumerate(lines, 1) if FOREIGN.search(line)]
     return problems
 

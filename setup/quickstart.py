@@ -63,6 +63,7 @@ class Quickstart:
             [self.bin / "tts-local", "up", self.model, "--port", str(self.port), "--state", str(self.out / "cloud"),
              "--models", str(ROOT / "models")],
             env=self.environment, stdout=log, stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C is for the measurement, which still needs the cloud to restore
         )
         sagemaker = boto3.client("sagemaker", endpoint_url=f"http://127.0.0.1:{self.port}", region_name="us-east-1",
                                  aws_access_key_id="local", aws_secret_access_key="local")
@@ -91,12 +92,25 @@ class Quickstart:
 
     def bench(self, command: str, *arguments: str) -> int:
         self.say(f"tts-bench {command}")
-        code = subprocess.run([self.bin / "tts-bench", command, "--model", self.model, "--endpoint-url", f"http://127.0.0.1:{self.port}",
-                               "--out", self.out, *arguments], env=self.environment, cwd=ROOT).returncode
+        process = subprocess.Popen(
+            [self.bin / "tts-bench", command, "--model", self.model, "--endpoint-url", f"http://127.0.0.1:{self.port}",
+             "--out", self.out, *arguments], env=self.environment, cwd=ROOT)
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:  # tts-bench got the signal too: let it restore
+            raise SystemExit(process.wait()) from None
         self.codes[command] = code
         if code not in (0, NEGATIVE, INCONCLUSIVE):
             raise SystemExit(f"tts-bench {command} ended with {code}; everything so far lies in {self.out}")
         return code
+
+    def measure_ttotal(self) -> int:
+        """The driver and two instances want three cores; with fewer, recovery is slower and the factor wider."""
+        words = ["--yes", "--hold", "20", "--settle", "15", "--max-wait", "180s"]
+        if len(os.sched_getaffinity(0)) < 3:
+            self.say("fewer than three cores for the driver and two instances: recovery is judged with factor 2")
+            words += ["--recover-factor", "2"]
+        return self.bench("ttotal", *words)
 
     def run(self) -> int:
         self.say("starting the local cloud with real speech")
@@ -104,12 +118,12 @@ class Quickstart:
         try:
             wav = self.speak()
             self.say(f"spoken: {wav}")
+            self.bench("thaw", "--yes")  # what a run that was killed before may have left
             self.bench("drift")
             if self.bench("qmax", "--yes", "--budget", "240", "--max-hold", "60") != NEGATIVE:
-                if self.bench("ttotal", "--yes", "--hold", "20", "--recover-factor", "2", "--settle", "15", "--max-wait", "180s") == 0:
-                    if self.bench("plan") == 0:
-                        self.bench("apply", "--yes")
-                        self.bench("validate")
+                if self.measure_ttotal() == 0 and self.bench("plan") == 0:
+                    self.bench("apply", "--yes")
+                    self.bench("validate")
             print(summary(self.out, self.codes, wav))
             return 0
         finally:

@@ -4,25 +4,52 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/atomic_file.hpp"
 #include "base/names.hpp"
+#include "bench/checks.hpp"
 
 namespace headroom::bench {
 namespace {
 
+using base::Error;
 using base::ErrorCode;
 
 constexpr auto kTagSettle = std::chrono::seconds(2);
+constexpr auto kClaimLimit = std::chrono::seconds(1);  // from reading the tag to having written it
 constexpr auto kPoll = std::chrono::milliseconds(500);
 constexpr auto kPatience = std::chrono::minutes(60);  // SPEC 2.4: an instance may take long
 
-bool busy(const base::Error& error) {
-  // SageMaker refuses a change while the endpoint is Updating; that passes.
+// SageMaker refuses a change while the endpoint is Updating; that passes.
+bool busy(const Error& error) {
   return error.code == ErrorCode::kConflict || error.code == ErrorCode::kThrottled ||
          error.code == ErrorCode::kUnavailable || error.message.find("in-progress") != std::string::npos ||
          error.message.find("Updating") != std::string::npos;
+}
+
+// While restoring nearly every failure is worth another try: a stall of the API must not leave an endpoint
+// pinned.
+bool hopeless(const Error& error) {
+  if (busy(error)) return false;
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kForbidden ||
+         error.code == ErrorCode::kUnauthenticated || error.code == ErrorCode::kInvalidArgument ||
+         error.code == ErrorCode::kRefused;
+}
+
+Error cancelled() { return {ErrorCode::kCancelled, "interrupted", {}}; }
+
+std::string thaw_command(Session& session) { return commands_for(session, {}).bench("thaw"); }
+
+// `action` until it works, is hopeless, or patience ends; says once what it waits for.
+template <class F>
+auto persist(Session& session, const char* what, F&& action) -> decltype(action()) {
+  const auto deadline = base::Deadline::after(session.clock(), kPatience);
+  for (bool told = false;; told = true) {
+    auto result = action();
+    if (result || hopeless(result.error()) || deadline.passed(session.clock())) return result;
+    if (!told) session.complain(fmt::format("restoring: waiting to {} ({})", what, result.error().message));
+    std::this_thread::sleep_for(kPoll);
+  }
 }
 
 }  // namespace
@@ -42,47 +69,109 @@ Freeze::Freeze(Freeze&& other) noexcept
 
 Freeze::~Freeze() {
   if (!engaged_) return;
-  if (auto done = restore(); !done) session_->complain("restoring failed: " + base::describe(done.error()));
+  if (auto done = restore(); !done) session_->complain(base::describe(done.error()));
 }
 
 Freeze Freeze::adopt(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock) {
   Freeze freeze(session, std::move(endpoint_arn), std::move(record), std::move(lock));
+  freeze.tell_on_second_signal();
   freeze.engaged_ = true;
   return freeze;
 }
 
+void Freeze::tell_on_second_signal() {
+  session_->interrupt().on_second([line = thaw_command(*session_)] {
+    std::fputs(("stopped before everything was restored; run: " + line + "\n").c_str(), stderr);
+  });
+}
+
 base::Result<Freeze> Freeze::engage(Session& session, const LiveEndpoint& live, int pinned) {
-  FreezeRecord record;
-  record.run_id = session.run_id();
-  record.desired = live.desired;
-  record.has_target = live.target.has_value();
-  if (live.target) record.flags = live.target->suspended;
-  record.epoch_s =
-      std::chrono::duration_cast<std::chrono::seconds>(session.clock().wall().time_since_epoch()).count();
+  if (session.interrupt().requested()) return tl::unexpected(cancelled());
   auto lock = JournalLock::take(journal_path(session));
   if (!lock) return tl::unexpected(lock.error());
+  FreezeRecord record;
+  record.run_id = session.run_id();
+  record.epoch_s =
+      std::chrono::duration_cast<std::chrono::seconds>(session.clock().wall().time_since_epoch()).count();
   Freeze freeze(session, live.endpoint.arn, record, std::move(*lock));
-  if (auto claimed = freeze.claim(); !claimed) return tl::unexpected(claimed.error());
-  freeze.engaged_ = true;
-  session.interrupt().on_second([endpoint = session.endpoint(), url = session.options().endpoint_url] {
-    fmt::print(stderr, "stopped before everything was restored; run: tts-bench thaw --endpoint {}{}{}\n",
-               endpoint, url.empty() ? "" : " --endpoint-url ", url);
-  });
-  const auto undo = [&](const base::Error& error) -> base::Result<Freeze> {
-    if (auto back = freeze.restore(); !back)
-      session.complain("restoring failed: " + base::describe(back.error()));
-    return tl::unexpected(error);
-  };
-  if (record.has_target) {
-    if (auto done = freeze.suspend({true, true, true}); !done) return undo(done.error());
+  freeze.tell_on_second_signal();
+  auto held = freeze.hold_still(pinned);
+  if (held) return freeze;
+  const Error error = held.error();
+  if (freeze.engaged_) {
+    if (auto back = freeze.restore(); !back) session.complain(base::describe(back.error()));
+  }
+  session.interrupt().on_second({});
+  return tl::unexpected(error);
+}
+
+// From here on everything that was changed is written down before it is changed.
+base::Result<void> Freeze::hold_still(int pinned) {
+  if (auto known = read_standing(); !known) return known;
+  if (auto claimed = claim(); !claimed) return claimed;
+  engaged_ = true;
+  if (session_->interrupt().requested()) return tl::unexpected(cancelled());
+  // The policy may have acted since: what is written down is what stands once it can act no more.
+  const FreezeRecord before = record_;
+  if (auto known = read_standing(); !known) return known;
+  if (record_.has_target) {
+    if (auto done = note_if_changed(before); !done) return done;
+    if (auto done = suspend({true, true, true}); !done) return done;
+    const FreezeRecord suspended = record_;
+    if (auto known = read_count(); !known) return known;
+    if (auto done = note_if_changed(suspended); !done) return done;
   } else {
-    session.say("no scalable target: there is no scaling to suspend");
+    if (auto done = note_if_changed(before); !done) return done;
+    session_->say("no scalable target: there is no scaling to suspend");
   }
-  if (live.desired != pinned || live.endpoint.status != "InService") {
-    if (auto done = freeze.set_count(pinned); !done) return undo(done.error());
+  auto tag = read_freeze_tag(*session_, endpoint_arn_);
+  if (!tag) return tl::unexpected(tag.error());
+  if (!*tag || (*tag)->run_id != record_.run_id) {
+    return base::fail(ErrorCode::kConflict,
+                      "another run claimed the endpoint meanwhile; try again when it has ended");
   }
-  if (session.interrupt().requested()) return undo({ErrorCode::kCancelled, "interrupted", {}});
-  return freeze;
+  if (session_->interrupt().requested()) return tl::unexpected(cancelled());
+  if (record_.desired != pinned || !steady_) return set_count(pinned);
+  return {};
+}
+
+base::Result<void> Freeze::read_count() {
+  auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  const auto* variant = endpoint->variant(session_->variant());
+  if (!variant || !variant->desired_instance_count) {
+    return base::fail(ErrorCode::kInvalidData,
+                      fmt::format("DescribeEndpoint of '{}' gives no desired count for variant '{}'",
+                                  session_->endpoint(), session_->variant()));
+  }
+  record_.desired = *variant->desired_instance_count;
+  steady_ =
+      endpoint->status == "InService" && variant->current_instance_count == variant->desired_instance_count;
+  return {};
+}
+
+base::Result<void> Freeze::read_standing() {
+  if (auto counted = read_count(); !counted) return counted;
+  auto target = read_target();
+  if (!target) return tl::unexpected(target.error());
+  record_.has_target = target->has_value();
+  if (*target) record_.flags = (*target)->suspended;
+  return {};
+}
+
+base::Result<std::optional<aws::ScalableTarget>> Freeze::read_target() {
+  auto targets = session_->autoscaling().describe_targets(
+      {aws::variant_resource_id(session_->endpoint(), session_->variant())}, session_->soon());
+  if (!targets) return tl::unexpected(targets.error());
+  if (targets->empty()) return std::optional<aws::ScalableTarget>{};
+  return std::optional(targets->front());
+}
+
+base::Result<void> Freeze::note_if_changed(const FreezeRecord& before) {
+  if (record_ == before) return {};
+  if (auto written = write_journal(journal_path(*session_), record_); !written) return written;
+  return session_->sagemaker().add_tags(endpoint_arn_, {{kFreezeTag, freeze_tag_text(record_)}},
+                                        session_->soon());
 }
 
 base::Result<void> Freeze::suspend(const aws::SuspendedState& flags) {
@@ -92,80 +181,101 @@ base::Result<void> Freeze::suspend(const aws::SuspendedState& flags) {
   return session_->autoscaling().register_target(change, session_->soon());
 }
 
-base::Result<void> Freeze::wait_in_service(bool stop_on_interrupt, std::optional<int> count) {
-  const auto deadline = base::Deadline::after(session_->clock(), kPatience);
-  while (true) {
-    auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
-    if (endpoint) {
-      const auto* variant = endpoint->variant(session_->variant());
-      const bool counted = !count || (variant && variant->current_instance_count == *count &&
-                                      variant->desired_instance_count == *count);
-      if (endpoint->status == "InService" && counted) return {};
-      if (endpoint->status == "Failed") {
-        return base::fail(
-            ErrorCode::kConflict,
-            fmt::format("endpoint '{}' is Failed: {}; look at its log, then update or create it anew",
-                        session_->endpoint(), endpoint->failure_reason));
-      }
-    } else if (!busy(endpoint.error())) {
-      return tl::unexpected(endpoint.error());
-    }
-    if (deadline.passed(session_->clock())) {
-      return base::fail(ErrorCode::kTimeout, fmt::format("endpoint '{}' was not InService within 60 minutes",
-                                                         session_->endpoint()));
-    }
-    if (!stop_on_interrupt)
-      std::this_thread::sleep_for(kPoll);
-    else if (!session_->interrupt().wait_for(kPoll))
-      return base::fail(ErrorCode::kCancelled, "interrupted");
+// One look: true once the endpoint is InService with `count` instances, asked for and there.
+base::Result<bool> Freeze::is_in_service(int count) {
+  auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  if (endpoint->status == "Failed") {
+    return base::fail(
+        ErrorCode::kRefused,
+        fmt::format("endpoint '{}' is Failed: {}; look at its log, then update or create it anew",
+                    session_->endpoint(), endpoint->failure_reason));
   }
+  const auto* variant = endpoint->variant(session_->variant());
+  return endpoint->status == "InService" && variant && variant->current_instance_count == count &&
+         variant->desired_instance_count == count;
 }
 
-base::Result<void> Freeze::ask_count(int count) { return set_count_patiently(count, true); }
-
 // An endpoint that is Updating refuses the change: it is asked again until it accepts.
-base::Result<void> Freeze::set_count_patiently(int count, bool stop_on_interrupt) {
+base::Result<void> Freeze::ask_count(int count) {
   const auto deadline = base::Deadline::after(session_->clock(), kPatience);
   while (true) {
+    if (session_->interrupt().requested()) return tl::unexpected(cancelled());
     auto asked = session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
                                                                   count, session_->soon());
     if (asked || !busy(asked.error()) || deadline.passed(session_->clock())) return asked;
-    if (!stop_on_interrupt)
-      std::this_thread::sleep_for(kPoll);
-    else if (!session_->interrupt().wait_for(kPoll))
-      return base::fail(ErrorCode::kCancelled, "interrupted");
+    if (!session_->interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
   }
 }
 
 base::Result<void> Freeze::set_count(int count) {
-  if (auto asked = set_count_patiently(count, true); !asked) return asked;
-  return wait_in_service(true, count);
+  if (auto asked = ask_count(count); !asked) return asked;
+  const auto deadline = base::Deadline::after(session_->clock(), kPatience);
+  while (true) {
+    auto there = is_in_service(count);
+    if (!there && !busy(there.error())) return tl::unexpected(there.error());
+    if (there && *there) return {};
+    if (deadline.passed(session_->clock())) {
+      return base::fail(ErrorCode::kTimeout,
+                        fmt::format("endpoint '{}' was not InService with {} instance(s) within 60 minutes",
+                                    session_->endpoint(), count));
+    }
+    if (!session_->interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
+  }
 }
 
 base::Result<void> Freeze::restore() {
   if (!engaged_) return {};
-  const auto deadline = base::Deadline::after(session_->clock(), kPatience);
-  auto live = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
-  while (!live && busy(live.error()) && !deadline.passed(session_->clock())) {
-    std::this_thread::sleep_for(kPoll);
-    live = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  engaged_ = false;  // tried once; what then still stands is thaw's work
+  auto done = restore_count_and_flags();
+  if (done) done = persist(*session_, "remove the freeze tag", [&] { return withdraw(); });
+  if (!done) {
+    return base::fail(
+        done.error().code,
+        fmt::format("restoring failed: {}; run: {}", done.error().message, thaw_command(*session_)),
+        done.error().context);
   }
-  if (!live && live.error().code != ErrorCode::kNotFound) return tl::unexpected(live.error());
-  if (live) {
-    const auto* variant = live->variant(session_->variant());
-    if (!variant || variant->desired_instance_count != record_.desired || live->status != "InService") {
-      if (auto done = set_count_patiently(record_.desired, false); !done) return done;
-      if (auto done = wait_in_service(false, record_.desired); !done) return done;
-    }
-    if (record_.has_target) {
-      if (auto done = suspend(record_.flags); !done) return done;
-    }
-  }
-  if (auto done = withdraw(); !done) return done;
-  engaged_ = false;
+  session_->interrupt().on_second({});
   session_->say(fmt::format("restored: {} instance{}, scaling flags as before", record_.desired,
                             record_.desired == 1 ? "" : "s"));
   return {};
+}
+
+base::Result<void> Freeze::restore_count_and_flags() {
+  auto standing = persist(*session_, "read the endpoint", [&] { return is_in_service(record_.desired); });
+  if (!standing && standing.error().code == ErrorCode::kNotFound)
+    return {};  // the endpoint is gone: nothing to restore
+  base::Result<void> counted;
+  if (!standing || !*standing) {
+    counted = persist(*session_, "set the count", [&] {
+      return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
+                                                              record_.desired, session_->soon());
+    });
+    if (counted) counted = wait_restored();
+  }
+  if (!record_.has_target) return counted;
+  // The flags go back even where the count could not: scaling may then mend it.
+  auto target = persist(*session_, "read the scalable target", [&] { return read_target(); });
+  if (!target) return tl::unexpected(target.error());
+  if (*target) {
+    if (auto flagged = persist(*session_, "set the scaling flags", [&] { return suspend(record_.flags); });
+        !flagged)
+      return flagged;
+  }
+  return counted;
+}
+
+base::Result<void> Freeze::wait_restored() {
+  const auto deadline = base::Deadline::after(session_->clock(), kPatience);
+  while (!deadline.passed(session_->clock())) {
+    auto there = persist(*session_, "read the endpoint", [&] { return is_in_service(record_.desired); });
+    if (!there) return tl::unexpected(there.error());
+    if (*there) return {};
+    std::this_thread::sleep_for(kPoll);
+  }
+  return base::fail(ErrorCode::kTimeout,
+                    fmt::format("endpoint '{}' did not come back to {} instance(s) within 60 minutes",
+                                session_->endpoint(), record_.desired));
 }
 
 base::Result<void> Freeze::claim() {
@@ -173,49 +283,55 @@ base::Result<void> Freeze::claim() {
   auto journal = read_journal(path);
   if (!journal) return tl::unexpected(journal.error());
   if (*journal) {  // we hold the lock, so whoever wrote it is gone
-    return base::fail(
-        ErrorCode::kConflict,
-        fmt::format("run {} left endpoint '{}' frozen when it was killed; run: tts-bench thaw --endpoint {}",
-                    (*journal)->run_id, session_->endpoint(), session_->endpoint()));
+    return base::fail(ErrorCode::kConflict,
+                      fmt::format("run {} left endpoint '{}' frozen when it was killed; run: {}",
+                                  (*journal)->run_id, session_->endpoint(), thaw_command(*session_)));
   }
   const auto held_by_other = [&](const FreezeRecord& other) {
-    return base::fail(ErrorCode::kConflict,
-                      fmt::format("run {} holds endpoint '{}' since {}; wait until it ends, or, if it was "
-                                  "killed, run: tts-bench thaw --endpoint {}",
-                                  other.run_id, session_->endpoint(),
-                                  base::format_iso8601(base::WallTime{std::chrono::seconds{other.epoch_s}}),
-                                  session_->endpoint()));
+    return base::fail(
+        ErrorCode::kConflict,
+        fmt::format("run {} holds endpoint '{}' since {}; wait until it ends, or, if it was killed, run: {}",
+                    other.run_id, session_->endpoint(),
+                    base::format_iso8601(base::WallTime{std::chrono::seconds{other.epoch_s}}),
+                    thaw_command(*session_)));
   };
+  const auto looked = session_->clock().steady();
   auto tag = read_freeze_tag(*session_, endpoint_arn_);
   if (!tag) return tl::unexpected(tag.error());
   if (*tag) return held_by_other(**tag);
   if (auto written = write_journal(path, record_); !written) return written;
-  const auto give_up = [&](const base::Error& error) -> base::Result<void> {
-    (void)base::remove_file(path);
-    return tl::unexpected(error);
-  };
   auto added = session_->sagemaker().add_tags(endpoint_arn_, {{kFreezeTag, freeze_tag_text(record_)}},
                                               session_->soon());
-  if (!added) return give_up(added.error());
-  session_->interrupt().wait_for(kTagSettle);
-  tag = read_freeze_tag(*session_, endpoint_arn_);
-  if (!tag || !*tag) {
+  // An answer that never came may have been a write: withdraw() looks. And a slow one may have come after
+  // another run had read its own tag back, so it does not count.
+  if (!added || session_->clock().steady() - looked > kClaimLimit) {
     (void)withdraw();
-    return tl::unexpected(tag ? base::Error{ErrorCode::kConflict,
-                                            "the freeze tag vanished while it was being claimed; try again",
-                                            {}}
-                              : tag.error());
+    return tl::unexpected(added ? Error{ErrorCode::kConflict,
+                                        "writing the freeze tag took too long to be sure of it; try again",
+                                        {}}
+                                : added.error());
   }
-  if ((*tag)->run_id != record_.run_id) {  // the other run's tag stands; only our journal is ours to remove
-    (void)base::remove_file(path);
+  const bool went_on = session_->interrupt().wait_for(kTagSettle);
+  tag = read_freeze_tag(*session_, endpoint_arn_);
+  if (tag && *tag && (*tag)->run_id != record_.run_id) {
+    (void)base::remove_file(path);  // the other run's tag stands; only our journal is ours to remove
     return held_by_other(**tag);
+  }
+  if (!went_on || !tag || !*tag) {
+    (void)withdraw();
+    if (!went_on) return tl::unexpected(cancelled());
+    return tl::unexpected(
+        tag ? Error{ErrorCode::kConflict, "the freeze tag vanished while it was being claimed; try again", {}}
+            : tag.error());
   }
   return {};
 }
 
+// Removes our tag (or one that nobody can read) and the journal.
 base::Result<void> Freeze::withdraw() {
   auto tag = read_freeze_tag(*session_, endpoint_arn_);
-  if (tag && *tag && (*tag)->run_id == record_.run_id) {
+  const bool damaged = !tag && tag.error().code == ErrorCode::kInvalidData;
+  if (damaged || (tag && *tag && (*tag)->run_id == record_.run_id)) {
     auto gone = session_->sagemaker().delete_tags(endpoint_arn_, {kFreezeTag}, session_->soon());
     if (!gone && gone.error().code != ErrorCode::kNotFound) return gone;
   } else if (!tag && tag.error().code != ErrorCode::kNotFound) {

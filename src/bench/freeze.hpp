@@ -76,17 +76,25 @@ class Freeze {
 
  private:
   Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
+  void tell_on_second_signal();
+  base::Result<void> hold_still(int pinned);
+  base::Result<void> read_count();     // into record_.desired
+  base::Result<void> read_standing();  // count and flags
+  base::Result<std::optional<aws::ScalableTarget>> read_target();
+  base::Result<void> note_if_changed(const FreezeRecord& before);
   base::Result<void> claim();
   base::Result<void> withdraw();
   base::Result<void> suspend(const aws::SuspendedState& flags);
-  base::Result<void> wait_in_service(bool stop_on_interrupt, std::optional<int> count);
-  base::Result<void> set_count_patiently(int count, bool stop_on_interrupt);
+  base::Result<bool> is_in_service(int count);
+  base::Result<void> restore_count_and_flags();
+  base::Result<void> wait_restored();
 
   Session* session_;
   std::string endpoint_arn_;
   FreezeRecord record_;
   JournalLock lock_;
   bool engaged_ = false;
+  bool steady_ = false;  // InService with as many instances as desired, when it was read
 };
 
 }  // namespace headroom::bench

@@ -36,16 +36,11 @@ void clear_progress(const Session& session) {
     fmt::print(stderr, "\r{:78}\r", "");
 }
 
-// When the transient is over: 1.5 N requests have ended since the hold began. nullopt: not yet.
-std::optional<base::SteadyTime> settled_at(const load::Driver& driver, base::SteadyTime from, int n) {
-  const auto needed = static_cast<std::size_t>(std::ceil(1.5 * n));
-  std::vector<base::SteadyTime> ends;
-  for (const auto& record : driver.records()) {
-    if (record.end >= from) ends.push_back(record.end);
-  }
-  if (ends.size() < needed) return std::nullopt;
-  std::nth_element(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(needed) - 1, ends.end());
-  return ends[needed - 1];
+// Completions that belong to the transient: what is in flight beyond N comes from the rung before and must
+// drain first; then 1.5 N, the capacity study's cut.
+std::size_t transient_completions(const load::Driver& driver, int n) {
+  const int surplus = std::max(0, driver.live().in_flight - n);
+  return static_cast<std::size_t>(surplus + static_cast<int>(std::ceil(1.5 * n)));
 }
 
 bool instances_changed(Session& session, int expected) {
@@ -55,7 +50,8 @@ bool instances_changed(Session& session, int expected) {
   return variant && variant->current_instance_count && *variant->current_instance_count != expected;
 }
 
-capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view, bool changed) {
+capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view,
+                       const std::vector<double>& in_flight, bool changed) {
   capacity::Rung rung;
   rung.n = plan.n;
   rung.repeat = plan.repeat;
@@ -73,6 +69,7 @@ capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view, bool 
   capacity::RungEvidence evidence;
   evidence.counts = *rung.counts;
   evidence.ttfab_ms = view.ttfab_samples_ms;
+  evidence.in_flight = in_flight;
   evidence.slo_ms = plan.slo_ms;
   evidence.client_bound = view.client_bound;
   evidence.client_bound_why = view.client_bound_why;
@@ -83,6 +80,15 @@ capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view, bool 
   return rung;
 }
 
+std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTime from,
+                                      base::SteadyTime to) {
+  std::vector<double> out;
+  for (const auto& sample : driver.samples()) {
+    if (sample.at >= from && sample.at < to) out.push_back(sample.in_flight + sample.waiting);
+  }
+  return out;
+}
+
 }  // namespace
 
 base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& plan) {
@@ -91,6 +97,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   auto& clock = session.clock();
   const auto began = clock.steady();
   const auto wall_minus_steady = clock.wall().time_since_epoch() - began.time_since_epoch();
+  const auto transient = transient_completions(driver, plan.n);
   driver.hold(plan.n);
   std::optional<base::SteadyTime> settled;
   const bool fixed = plan.judge_last.count() > 0;
@@ -102,7 +109,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
       return base::fail(base::ErrorCode::kCancelled, "interrupted");
     show_progress(session, plan, driver, clock.steady() - began);
     if (fixed) continue;
-    if (!settled) settled = settled_at(driver, began, plan.n);
+    if (!settled) settled = driver.nth_end_since(began, transient);
     if (!settled || clock.steady() - *settled < std::max<base::Duration>(kTwoPeriods, plan.at_least))
       continue;
     if (driver.window(*settled, clock.steady()).ok >= static_cast<std::uint64_t>(std::max(20, 4 * plan.n)))
@@ -121,7 +128,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
                     plan.n, view.over_limit));
   }
   HeldRung held;
-  held.rung = to_rung(plan, view, instances_changed(session, 1));
+  held.rung = to_rung(plan, view, in_flight_between(driver, from, ended), instances_changed(session, 1));
   held.rung.hold_s = base::to_s(ended - began);
   const auto wall = [&](base::SteadyTime t) {
     return base::WallTime(
@@ -140,8 +147,8 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   return held;
 }
 
-void join_metric(Session& session, std::vector<HeldRung>& rungs) {
-  if (rungs.empty()) return;
+bool join_metric(Session& session, std::vector<HeldRung>& rungs) {
+  if (rungs.empty()) return true;
   const auto metric = capacity::concurrency_metric(session.endpoint(), session.variant());
   aws::Metric wanted{metric.metric_namespace, metric.name, {}};
   for (const auto& dimension : metric.dimensions)
@@ -173,6 +180,7 @@ void join_metric(Session& session, std::vector<HeldRung>& rungs) {
     held.rung.metric = *value;
     held.rung.metric_ratio = *value / *held.rung.held_mean;
   }
+  return !session.interrupt().requested();
 }
 
 capacity::Counts count_all(const load::Driver& driver) {

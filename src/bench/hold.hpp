@@ -36,7 +36,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
 // Joins ConcurrentRequestsPerModel (10 s, Maximum) to the rungs: the median of the periods that lie wholly
 // inside the judged part, over what the driver held. Waits up to two minutes for the last period to be
 // published; rungs whose periods never came keep nullopt.
-void join_metric(Session& session, std::vector<HeldRung>& rungs);
+bool join_metric(Session& session, std::vector<HeldRung>& rungs);
 
 // The counts of everything the driver sent.
 capacity::Counts count_all(const load::Driver& driver);

@@ -17,6 +17,9 @@ sigset_t watched() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  // A dropped terminal session must not leave an endpoint frozen; nohup's wish (ignored) is kept.
+  struct sigaction hang_up {};
+  if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -46,13 +49,13 @@ void Interrupt::listen() {
     std::function<void()> second;
     {
       auto state = state_.lock();
-      if (state->requested) second = state->on_second ? state->on_second : [] {};
+      if (state->requested) second = state->on_second ? state->on_second : std::function<void()>([] {});
       state->requested = true;
     }
     changed_.notify_all();
     if (second) {
       second();
-      std::fflush(nullptr);
+      std::fflush(stderr);  // not all streams: another thread may hold stdin in a read
       _exit(base::kExitInterrupted);
     }
   }

@@ -1,4 +1,4 @@
-// Interrupt: turns SIGINT and SIGTERM into something that can be waited on, so that no exit path skips
+// Interrupt: turns SIGINT, SIGTERM and SIGHUP into something that can be waited on, so that no exit path skips
 // restoring.
 //
 // Block the signals with block_signals() before any thread starts; then one Interrupt per process. The first

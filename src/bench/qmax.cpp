@@ -2,10 +2,12 @@
 #include "bench/qmax.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
 #include "bench/drift_gate.hpp"
 #include "bench/freeze.hpp"
@@ -220,6 +222,8 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                                           *live->queue_limit),
                               {}});
   }
+  if (auto made = base::make_directories(session.folder()); !made)
+    return end_with(session, made.error());  // before the work
   if (auto fine = stop_at_drift(session, options.force); !fine) return end_with(session, fine.error());
   if (auto yes = session.consent("suspend scaling, pin one instance and load it",
                                  base::to_s(estimate(options)) / 3600.0);
@@ -234,15 +238,18 @@ int run_qmax(const QmaxOptions& options, Session& session) {
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
   if (!measured) return end_with(session, measured.error());
-  join_metric(session, measured->runs[measured->chosen].rungs);
-  const auto a = to_artifact(options, session, *live, *measured, slo_ms);
+  const bool joined = join_metric(session, measured->runs[measured->chosen].rungs);
+  auto a = to_artifact(options, session, *live, *measured, slo_ms);
+  if (!joined)
+    a.header.notes.push_back(
+        "interrupted while waiting for the metric: the calibration ratio may be missing");
   const std::string path = session.folder() + "/qmax.json";
   if (auto written = artifact::write_artifact(path, a); !written) return end_with(session, written.error());
   if (session.options().json) {
-    if (auto text = artifact::to_json_text(a)) fmt::print("{}\n", *text);
+    if (auto text = artifact::to_json_text(a)) std::fputs(text->c_str(), stdout);
   }
   explain(session, a, path);
-  return verdict_code(options, a);
+  return joined ? verdict_code(options, a) : base::kExitInterrupted;
 }
 
 }  // namespace headroom::bench

@@ -19,11 +19,15 @@ class Run {
       : session_(session), rig_(rig), options_(options), slo_ms_(slo_ms), began_(session.clock().steady()) {}
 
   base::Result<SearchRun> ladder() {
-    for (std::size_t i = 0; i < options_.rungs.size(); ++i) {
-      if (auto held = hold({options_.rungs[i], options_.hold, options_.hold, options_.judge, slo_ms_}); !held)
+    std::vector<int> rungs = options_.rungs;
+    for (std::size_t i = 0; i < rungs.size(); ++i) {
+      if (auto held = hold({rungs[i], options_.hold, options_.hold, options_.judge, slo_ms_}); !held)
         return tl::unexpected(held.error());
       rig_.driver().hold(0);
-      if (i + 1 < options_.rungs.size() && !session_.interrupt().wait_for(options_.idle))
+      if (i + 1 == options_.rungs.size()) {  // after the last of the ladder: what ttotal compares with
+        for (const int n : missing_for_ttotal()) rungs.push_back(n);
+      }
+      if (i + 1 < rungs.size() && !session_.interrupt().wait_for(options_.idle))
         return base::fail(base::ErrorCode::kCancelled, "interrupted");
     }
     return finish("every rung was held");
@@ -62,7 +66,8 @@ class Run {
  private:
   base::Duration spent() const { return session_.clock().steady() - began_; }
   base::Duration sustain() const { return std::min<base::Duration>(kSustainHold, options_.max_hold); }
-  base::Duration reserve() const { return kRepeatHold + sustain(); }
+  // Repeat, sustain, and the two rungs of ttotal.
+  base::Duration reserve() const { return 3 * kRepeatHold + sustain(); }
 
   base::Result<void> hold(const HoldPlan& plan) {
     auto held = hold_rung(session_, rig_, plan);
@@ -77,30 +82,38 @@ class Run {
                        [&](const HeldRung& held) { return held.rung.n == n && !held.rung.repeat; });
   }
 
+  // L and L/2, as far as they were not held.
+  std::vector<int> missing_for_ttotal() const {
+    std::vector<int> missing;
+    const auto result = evaluate();
+    const auto load = result.q_max ? capacity::ttotal_load(*result.q_max) : std::nullopt;
+    if (!load) return missing;
+    for (const int n : {*load, std::max(1, *load / 2)}) {
+      if (!was_held(n)) missing.push_back(n);
+    }
+    return missing;
+  }
+
+  // The longest that one of `count` closing holds may take, so that all of them stay within the budget.
+  base::Duration share_of_rest(std::size_t count) const {
+    const auto left = options_.budget - spent() - sustain();
+    return std::clamp<base::Duration>(left / static_cast<int>(std::max<std::size_t>(1, count)), kRepeatHold,
+                                      std::max<base::Duration>(kRepeatHold, options_.max_hold));
+  }
+
   // L and L/2 for ttotal, the sustain at Q_max, and rung 1 again: has the endpoint stayed the same?
   base::Result<void> closing_rungs() {
     const auto result = evaluate();
     if (!result.q_max) return {};
-    if (const auto load = capacity::ttotal_load(*result.q_max)) {
-      for (const int n : {*load, std::max(1, *load / 2)}) {
-        if (was_held(n)) continue;
-        if (auto held = hold(
-                {n, kRepeatHold, std::max<base::Duration>(kRepeatHold, options_.max_hold / 2), {}, slo_ms_});
-            !held)
-          return held;
-      }
+    const auto missing = missing_for_ttotal();
+    const auto most = share_of_rest(missing.size() + 1);
+    for (const int n : missing) {
+      if (auto held = hold({n, kRepeatHold, most, {}, slo_ms_}); !held) return held;
     }
     if (auto held = hold({*result.q_max, sustain(), sustain(), sustain() - sustain() / 6, slo_ms_, true});
         !held)
       return held;
-    if (auto held = hold({1,
-                          kRepeatHold,
-                          std::max<base::Duration>(kRepeatHold, options_.max_hold / 4),
-                          {},
-                          slo_ms_,
-                          true});
-        !held)
-      return held;
+    if (auto held = hold({1, kRepeatHold, most, {}, slo_ms_, true}); !held) return held;
     judge_repeat();
     return {};
   }

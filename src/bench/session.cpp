@@ -2,10 +2,10 @@
 #include "bench/session.hpp"
 
 #include <cstdio>
-#include <iostream>
 #include <random>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/names.hpp"
@@ -15,6 +15,19 @@ namespace {
 
 std::optional<std::string> given(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
+}
+
+// One line from the terminal; a signal ends the wait.
+base::Result<std::string> read_answer(Interrupt& interrupt) {
+  std::string line;
+  while (!interrupt.requested()) {
+    pollfd waiting{STDIN_FILENO, POLLIN, 0};
+    if (poll(&waiting, 1, 200) <= 0) continue;
+    char byte = 0;
+    if (::read(STDIN_FILENO, &byte, 1) != 1 || byte == '\n') return line;
+    line.push_back(byte);
+  }
+  return base::fail(base::ErrorCode::kCancelled, "interrupted; nothing was changed");
 }
 
 }  // namespace
@@ -100,8 +113,6 @@ base::Result<void> Session::consent(const std::string& what, double instance_hou
   auto identity = aws::get_caller_identity(*transport_, soon());
   if (!identity) return tl::unexpected(identity.error());
   account_ = identity->account;
-  say(fmt::format("account {}  region {}  endpoint {} at {}", identity->account, settings_->region, endpoint_,
-                  settings_->endpoint(aws::Service::kSageMaker).url()));
   std::string cost = "no extra instances";
   if (instance_hours > 0) {
     cost = fmt::format("about {:.2f} instance hours", instance_hours);
@@ -110,17 +121,19 @@ base::Result<void> Session::consent(const std::string& what, double instance_hou
                           *model_file_->price_per_hour_usd);
     }
   }
-  say(fmt::format("this will {}; {}", what, cost));
+  // On stderr, whatever --quiet and --json say: nothing changes an account unannounced.
+  complain(fmt::format("account {}  region {}  endpoint {} at {}", identity->account, settings_->region,
+                       endpoint_, settings_->endpoint(aws::Service::kSageMaker).url()));
+  complain(fmt::format("this will {}; {}", what, cost));
   if (options_.yes) return {};
   if (isatty(STDIN_FILENO) == 0) {
     return base::fail(base::ErrorCode::kRefused,
                       fmt::format("refused to {} without a terminal to ask on; pass --yes", what));
   }
-  std::fputs("go on? [y/N] ", stdout);
-  std::fflush(stdout);
-  std::string answer;
-  std::getline(std::cin, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return {};
+  std::fputs("go on? [y/N] ", stderr);
+  auto answer = read_answer(interrupt_);
+  if (!answer) return tl::unexpected(answer.error());
+  if (*answer == "y" || *answer == "Y" || *answer == "yes") return {};
   return base::fail(base::ErrorCode::kRefused, "not confirmed; nothing was changed");
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
 #include "bench/freeze.hpp"
 
@@ -14,24 +15,60 @@ int end_with(Session& session, const base::Error& error) {
   return base::error_row(error.code).exit_code;
 }
 
+// What thaw needs to know of the endpoint; less than a measurement does, since a model may be gone by now.
+struct Standing {
+  std::string arn;
+  int desired = 0;
+  bool suspended = false;
+  bool has_target = false;
+};
+
+base::Result<Standing> read_standing(Session& session) {
+  auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+  if (!endpoint) return tl::unexpected(endpoint.error());
+  auto targets = session.autoscaling().describe_targets(
+      {aws::variant_resource_id(session.endpoint(), session.variant())}, session.soon());
+  if (!targets) return tl::unexpected(targets.error());
+  Standing standing;
+  standing.arn = endpoint->arn;
+  if (const auto* variant = endpoint->variant(session.variant())) {
+    standing.desired = variant->desired_instance_count.value_or(0);
+  }
+  standing.has_target = !targets->empty();
+  standing.suspended = standing.has_target && targets->front().suspended != aws::SuspendedState{};
+  return standing;
+}
+
+// The endpoint was deleted: there is nothing to restore, and its journal must not meet a later one of that
+// name.
+int thaw_deleted(const ThawOptions& options, Session& session, const base::Error& error) {
+  const std::string path = journal_path(session);
+  if (!base::file_exists(path)) return end_with(session, error);
+  session.say(fmt::format("endpoint '{}' does not exist any more; its journal {} {}", session.endpoint(),
+                          path, options.dry_run ? "would be removed" : "is removed"));
+  if (options.dry_run) return base::kExitGood;
+  if (auto gone = base::remove_file(path); !gone) return end_with(session, gone.error());
+  return base::kExitGood;
+}
+
 // Neither journal nor tag: nobody knows what was there, so only what is certainly wrong is lifted.
-int thaw_unknown(const ThawOptions& options, Session& session, const LiveEndpoint& live, JournalLock lock) {
-  const bool suspended = live.target && live.target->suspended != aws::SuspendedState{};
-  const bool change_count = options.desired && *options.desired != live.desired;
-  if (!suspended && !change_count) {
+int thaw_unknown(const ThawOptions& options, Session& session, const Standing& standing, JournalLock lock) {
+  const bool change_count = options.desired && *options.desired != standing.desired;
+  if (!standing.suspended && !change_count) {
     session.say(
         fmt::format("endpoint '{}' is not frozen: no journal, no tag, nothing suspended; {} instance(s)",
-                    session.endpoint(), live.desired));
+                    session.endpoint(), standing.desired));
     return base::kExitGood;
   }
-  if (suspended && !options.desired) {
+  if (!options.desired) {
     session.complain(
         fmt::format("scaling of '{}' is suspended, and neither journal nor tag says how many instances there "
-                    "were; pass --desired N (it has {} now)",
-                    session.endpoint(), live.desired));
+                    "were; pass --desired "
+                    "N (it has {} now)",
+                    session.endpoint(), standing.desired));
     return base::kExitUsage;
   }
-  session.say(fmt::format("would set {} instance(s) and lift the suspension of scaling", *options.desired));
+  session.say(fmt::format("{} instance(s), and the suspension of scaling lifted", *options.desired));
   if (options.dry_run) return base::kExitGood;
   if (auto yes = session.consent("set the count and lift the suspension of scaling", 0); !yes) {
     return end_with(session, yes.error());
@@ -39,8 +76,8 @@ int thaw_unknown(const ThawOptions& options, Session& session, const LiveEndpoin
   FreezeRecord record;
   record.run_id = session.run_id();
   record.desired = *options.desired;
-  record.has_target = live.target.has_value();
-  auto freeze = Freeze::adopt(session, live.endpoint.arn, record, std::move(lock));
+  record.has_target = standing.has_target;
+  auto freeze = Freeze::adopt(session, standing.arn, record, std::move(lock));
   if (auto done = freeze.restore(); !done) return end_with(session, done.error());
   return base::kExitGood;
 }
@@ -61,26 +98,31 @@ std::vector<base::Option> ThawOptions::table() {
 int run_thaw(const ThawOptions& options, Session& session) {
   auto lock = JournalLock::take(journal_path(session));
   if (!lock) return end_with(session, lock.error());
+  auto standing = read_standing(session);
+  if (!standing && standing.error().code == base::ErrorCode::kNotFound)
+    return thaw_deleted(options, session, standing.error());
+  if (!standing) return end_with(session, standing.error());
   auto journal = read_journal(journal_path(session));
-  if (!journal) return end_with(session, journal.error());
-  auto live = read_live(session, {}, {});
-  if (!live) return end_with(session, live.error());
-  auto tag = read_freeze_tag(session, live->endpoint.arn);
-  if (!tag) return end_with(session, tag.error());
-  // A tag that another run wrote later than the journal is the truth about the endpoint; our journal is only
-  // stale then.
-  const auto& record = *tag ? *tag : *journal;
-  if (!record) return thaw_unknown(options, session, *live, std::move(*lock));
+  auto tag = read_freeze_tag(session, standing->arn);
+  // One that cannot be read does not stand in the way of the other.
+  const auto known = [](const auto& read) { return read && *read; };
+  if (!known(tag) && !known(journal)) {
+    if (!tag) return end_with(session, tag.error());
+    if (!journal) return end_with(session, journal.error());
+    return thaw_unknown(options, session, *standing, std::move(*lock));
+  }
+  // A tag that another run wrote later than the journal is the truth about the endpoint.
+  const FreezeRecord record = known(tag) ? **tag : **journal;
   session.say(fmt::format("run {} froze '{}': {} instance(s), flags in/out/scheduled {}{}{} (from the {})",
-                          record->run_id, session.endpoint(), record->desired, int(record->flags.scale_in),
-                          int(record->flags.scale_out), int(record->flags.scheduled),
-                          *tag ? "endpoint's tag" : "journal"));
+                          record.run_id, session.endpoint(), record.desired, int(record.flags.scale_in),
+                          int(record.flags.scale_out), int(record.flags.scheduled),
+                          known(tag) ? "endpoint's tag" : "journal"));
   if (options.dry_run) {
     session.say("dry run: nothing was changed");
     return base::kExitGood;
   }
   if (auto yes = session.consent("restore that", 0); !yes) return end_with(session, yes.error());
-  auto freeze = Freeze::adopt(session, live->endpoint.arn, *record, std::move(*lock));
+  auto freeze = Freeze::adopt(session, standing->arn, record, std::move(*lock));
   if (auto done = freeze.restore(); !done) return end_with(session, done.error());
   return base::kExitGood;
 }
