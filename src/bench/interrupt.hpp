@@ -1,5 +1,5 @@
-// Interrupt: turns SIGINT, SIGTERM and SIGHUP into something that can be waited on, so that no exit path skips
-// restoring.
+// Interrupt: turns SIGINT, SIGTERM and SIGHUP into something that can be waited on, so that no exit path
+// skips restoring.
 //
 // Block the signals with block_signals() before any thread starts; then one Interrupt per process. The first
 // signal sets requested(); the second runs `on_second` (print the thaw line) and ends the process with 130 at
