@@ -288,6 +288,7 @@ TEST(Fingerprint, ComparesNeitherQueueDepthNorEmfNorTheUnknown) {
   auto left = header().fingerprint;
   auto right = left;
   right.environment["MAX_QUEUE_DEPTH"] = "50";
+  right.environment["TTS_MAX_QUEUE_DEPTH"] = "50";
   right.environment["TTS_EMF"] = "1";
   right.image_digest.reset();
   EXPECT_THAT(differences(left, right), IsEmpty());

@@ -10,7 +10,9 @@
 
 namespace headroom::artifact {
 
-bool is_compared_variable(const std::string& name) { return name != "MAX_QUEUE_DEPTH" && name != "TTS_EMF"; }
+bool is_compared_variable(const std::string& name) {
+  return name != "MAX_QUEUE_DEPTH" && name != "TTS_MAX_QUEUE_DEPTH" && name != "TTS_EMF";
+}
 
 std::string environment_value(const std::string& name, const std::string& value) {
   constexpr std::array<const char*, 3> kAllowed{"TTS_", "MAX_", "SAGEMAKER_"};

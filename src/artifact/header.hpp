@@ -24,7 +24,8 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
-// Recorded, not compared: MAX_QUEUE_DEPTH is what the plan decides, TTS_EMF only adds log lines.
+// Recorded, not compared: MAX_QUEUE_DEPTH (TTS_MAX_QUEUE_DEPTH) is what the plan decides, TTS_EMF only adds
+// log lines.
 bool is_compared_variable(const std::string& name);
 // The value itself for names of the allow-list (TTS_*, MAX_*, SAGEMAKER_*, without *KEY*, *TOKEN*, *SECRET*,
 // *PASSWORD*), else "sha256:" and 16 digits of its hash: an artifact never holds a secret.

@@ -1,4 +1,6 @@
 // Reads what runs behind the endpoint.
+#include "bench/live.hpp"
+
 #include <fmt/format.h>
 
 #include "base/options.hpp"
@@ -11,16 +13,6 @@ namespace {
 std::string digest_of(const std::string& image) {
   const auto at = image.find('@');
   return at == std::string::npos ? image : image.substr(at + 1);
-}
-
-std::optional<int> queue_limit_of(const std::map<std::string, std::string>& environment) {
-  for (const char* name : {"MAX_QUEUE_DEPTH", "TTS_MAX_QUEUE_DEPTH"}) {
-    const auto it = environment.find(name);
-    if (it == environment.end()) continue;
-    if (const auto value = base::parse_integer(it->second); value && *value > 0)
-      return static_cast<int>(*value);
-  }
-  return std::nullopt;
 }
 
 artifact::Fingerprint fingerprint_of(Session& session, const LiveEndpoint& live, const std::string& transport,
@@ -40,6 +32,16 @@ artifact::Fingerprint fingerprint_of(Session& session, const LiveEndpoint& live,
 }
 
 }  // namespace
+
+std::optional<int> queue_limit_of(const std::map<std::string, std::string>& environment) {
+  for (const char* name : {"TTS_MAX_QUEUE_DEPTH", "MAX_QUEUE_DEPTH"}) {
+    const auto it = environment.find(name);
+    if (it == environment.end() || it->second.empty()) continue;
+    const auto value = base::parse_integer(it->second);
+    return value && *value > 0 ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
 
 base::Result<LiveEndpoint> read_live(Session& session, const std::string& transport,
                                      const std::string& workload_hash) {
