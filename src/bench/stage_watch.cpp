@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/names.hpp"
 
 namespace headroom::bench {
@@ -17,6 +19,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStages{
      {"warmup_done", "warmup_done"},
      {"ready", "ready"}}};
 constexpr double kLogResolution = 0.001;
+constexpr auto kCallPatience = std::chrono::seconds(3);  // of one call: the next poll asks again
+constexpr int kUnmovedReadings = 30;                     // a second each
+
+base::Deadline soon(Session& session) { return base::Deadline::after(session.clock(), kCallPatience); }
 
 }  // namespace
 
@@ -46,32 +52,57 @@ base::Result<StageWatch> StageWatch::begin(Session& session) {
   return watch;
 }
 
-void StageWatch::poll(Session& session, int wanted) {
-  const auto now = session.clock().wall();
-  const double since_last = last_poll_ ? base::to_s(now - *last_poll_) : 0.0;
+std::optional<std::string> ScaleOutWatch::see(const aws::EndpointDescription& endpoint) {
+  const auto because = [&] {
+    return endpoint.failure_reason.empty() ? std::string("; it gave no FailureReason")
+                                           : "; FailureReason: " + endpoint.failure_reason;
+  };
+  if (endpoint.status == "Failed") return "the endpoint is Failed" + because();
+  const auto* variant = endpoint.variant(variant_);
+  if (!variant || !variant->desired_instance_count) return std::nullopt;
+  const int desired = *variant->desired_instance_count;
+  if (endpoint.status != "InService" || desired == wanted_) begun_ = true;
+  if (endpoint.status != "InService" || desired == wanted_) return std::nullopt;
+  if (!begun_ && ++unmoved_ < kUnmovedReadings) return std::nullopt;
+  return fmt::format("the service went back to {} instance(s) instead of {}", desired, wanted_) + because();
+}
+
+void StageWatch::asked(base::WallTime at, const std::string& variant, int wanted) {
+  last_question_ = at;
+  wanted_ = wanted;
+  scale_out_.emplace(variant, wanted);
+}
+
+void StageWatch::poll(Session& session) {
+  const auto question = session.clock().wall();
   if (!in_service_) {
-    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), soon(session));
+    const auto answer = session.clock().wall();
     const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
-    if (variant && endpoint->status == "InService" && variant->current_instance_count == wanted) {
+    if (variant && endpoint->status == "InService" && variant->current_instance_count == wanted_) {
       in_service_ = true;
-      stamps_.push_back({"in_service", since_epoch(now), capacity::StageKind::kBounded, since_last});
+      stamps_.push_back({"in_service", since_epoch(answer), capacity::StageKind::kBounded,
+                         base::to_s(answer - last_question_)});
+    } else if (endpoint && scale_out_) {
+      failure_ = scale_out_->see(*endpoint);
     }
+    last_question_ = question;
   }
-  read_stream(session);
-  last_poll_ = now;
+  if (!session.interrupt().requested()) read_stream(session);
 }
 
 void StageWatch::read_stream(Session& session) {
+  if (seen_.contains("ready")) return;
   const std::string group = aws::endpoint_log_group(session.endpoint());
   if (!stream_) {
-    auto streams = session.logs().describe_streams(group, session.variant() + "/", session.soon());
-    if (!streams) return;
+    auto streams = session.logs().describe_streams(group, session.variant() + "/", soon(session));
+    if (!streams || session.interrupt().requested()) return;
     for (const auto& stream : *streams) {
       if (!old_streams_.contains(stream.name) && !stream_) stream_ = stream.name;
     }
   }
-  if (!stream_ || seen_.contains("ready")) return;
-  auto events = session.logs().get_events(group, *stream_, std::nullopt, session.soon());
+  if (!stream_) return;
+  auto events = session.logs().get_events(group, *stream_, std::nullopt, soon(session));
   if (!events || events->empty()) return;
   if (seen_.insert("instance_logging").second) {
     stamps_.push_back({"instance_logging", since_epoch(events->front().at), capacity::StageKind::kObserved,

@@ -1,13 +1,14 @@
 // StageWatch: the stamps of a new instance's start, from its log stream and from DescribeEndpoint.
 //
-// poll() asks the APIs; parsing is apart from it so that it can be tested. Single threaded. A log line's own
-// time is observed (1 ms); what polling found is bounded by the time since the poll before.
+// poll() asks the APIs; parsing and judging are apart from it so that they can be tested. Single threaded. A
+// log line's own time is observed (1 ms); what polling found lies between the question before and the answer.
 #pragma once
 
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/session.hpp"
@@ -22,16 +23,35 @@ struct StageLine {
 // `=== STAGE <name> t=<ISO 8601>Z elapsed_s=<s> ===`, anywhere in the line.
 std::optional<StageLine> parse_stage_line(std::string_view line);
 
+// Notices that a scale-out will not come about: the endpoint Failed, or it is InService and wants another
+// count. SageMaker shows what it was just asked with a delay, so that an endpoint that has shown nothing of
+// it yet is given a few readings.
+class ScaleOutWatch {
+ public:
+  ScaleOutWatch(std::string variant, int wanted) : variant_(std::move(variant)), wanted_(wanted) {}
+  // A reading; the reason once it is certain.
+  std::optional<std::string> see(const aws::EndpointDescription& endpoint);
+
+ private:
+  std::string variant_;
+  int wanted_;
+  bool begun_ = false;  // Updating, or the wanted count, was seen
+  int unmoved_ = 0;
+};
+
 class StageWatch {
  public:
   // Remembers the log streams that exist before the new instance: the new one is the one that is not among
   // them.
   static base::Result<StageWatch> begin(Session& session);
-  // `wanted`: the count that makes the endpoint complete. Errors of single readings are passed over: unknown
-  // is not 0.
-  void poll(Session& session, int wanted);
+  // The clock's start: from `at` on, `wanted` instances are asked for, and poll() may be called.
+  void asked(base::WallTime at, const std::string& variant, int wanted);
+  // Up to three calls of 3 s at most; none after an interruption. Errors of single readings are passed over:
+  // unknown is not 0.
+  void poll(Session& session);
   void add(capacity::Stamp stamp) { stamps_.push_back(std::move(stamp)); }
   bool in_service() const { return in_service_; }
+  const std::optional<std::string>& failure() const { return failure_; }  // the scale-out will not come about
   const std::vector<capacity::Stamp>& stamps() const { return stamps_; }
   const std::optional<std::string>& stream() const { return stream_; }
 
@@ -41,7 +61,10 @@ class StageWatch {
   std::optional<std::string> stream_;
   std::set<std::string> seen_;
   std::vector<capacity::Stamp> stamps_;
-  std::optional<base::WallTime> last_poll_;
+  std::optional<ScaleOutWatch> scale_out_;
+  std::optional<std::string> failure_;
+  base::WallTime last_question_{};
+  int wanted_ = 0;
   bool in_service_ = false;
 };
 

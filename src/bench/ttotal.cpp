@@ -2,6 +2,9 @@
 #include "bench/ttotal.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -117,26 +120,34 @@ base::Result<Outcome> observe(const TtotalOptions& options, Session& session, Fr
   watch->add(
       {std::string(capacity::kDesiredSet), since_epoch(started_wall), capacity::StageKind::kObserved, 0.001});
   session.say("  asked for a second instance; the clock runs");
+  watch->asked(started_wall, session.variant(), 2);
   const double limit_ms = options.recover_factor * prepared.baseline_p95_ms;
   const auto deadline = base::Deadline::after(clock, options.max_wait);
   std::size_t told = watch->stamps().size();
   Outcome outcome;
   std::optional<base::SteadyTime> served_since;
+  auto last_look = started;
   while (!deadline.passed(clock)) {
     if (!session.interrupt().wait_for(kPoll)) return base::fail(ErrorCode::kCancelled, "interrupted");
-    watch->poll(session, 2);
+    watch->poll(session);
+    if (const auto& why = watch->failure()) {
+      return base::fail(
+          ErrorCode::kConflict,
+          fmt::format("the second instance never served: {}; see its log, mend it and measure again", *why));
+    }
     for (; told < watch->stamps().size(); ++told) {
       const auto& stamp = watch->stamps()[told];
       session.say(
           fmt::format("  {:8.3f} s  {}", base::to_s(stamp.at - since_epoch(started_wall)), stamp.name));
     }
     const auto now = clock.steady();
+    const double since_look_s = base::to_s(now - std::exchange(last_look, now));
     if (watch->in_service() && !served_since) served_since = now;
     if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
     const auto at =
         started_wall + std::chrono::duration_cast<base::WallTime::duration>(now - options.hold - started);
     watch->add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,
-                base::to_s(kPoll)});
+                since_look_s});
     session.say(fmt::format("  {:8.3f} s  {}", base::to_s(at - started_wall), capacity::kTrafficRecovered));
     outcome.recovered = true;
     break;
@@ -146,13 +157,15 @@ base::Result<Outcome> observe(const TtotalOptions& options, Session& session, Fr
   return outcome;
 }
 
+// `rig` is the caller's, so that closing its connections does not keep restoring waiting.
 base::Result<Outcome> measure(const TtotalOptions& options, Session& session, LoadPlan load, Freeze& freeze,
-                              const Prepared& prepared) {
-  auto rig = Rig::make(session, std::move(load), options.load, prepared.load);
-  if (!rig) return tl::unexpected(rig.error());
-  auto outcome = observe(options, session, freeze, **rig, prepared);
-  (*rig)->driver().stop(std::chrono::seconds(outcome ? 10 : 1));
-  if (outcome) outcome->counts = count_all((*rig)->driver());
+                              const Prepared& prepared, std::unique_ptr<Rig>& rig) {
+  auto made = Rig::make(session, std::move(load), options.load, prepared.load);
+  if (!made) return tl::unexpected(made.error());
+  rig = std::move(*made);
+  auto outcome = observe(options, session, freeze, *rig, prepared);
+  rig->driver().stop(std::chrono::seconds(outcome ? 10 : 1));
+  if (outcome) outcome->counts = count_all(rig->driver());
   return outcome;
 }
 
@@ -160,17 +173,21 @@ base::Result<artifact::TtotalArtifact> to_artifact(const TtotalOptions& options,
                                                    const Prepared& prepared, const Outcome& outcome) {
   auto stages = capacity::stages_from_stamps(outcome.stamps);
   if (!stages) return tl::unexpected(stages.error());
-  auto lag = policy_lag(session);
-  if (!lag) return tl::unexpected(lag.error());
   artifact::TtotalArtifact out;
   out.header = session.header(prepared.live.fingerprint);
   out.header.counts = outcome.counts;
   out.transport = prepared.live.fingerprint.transport.value_or("");
   out.stages = std::move(*stages);
   out.measured_total_s = out.stages.measured_total_s;
-  out.policy_lag_bound_s = lag->seconds;
-  out.lag_source = lag->source;
-  if (out.measured_total_s) out.total_s = *out.measured_total_s + lag->seconds;
+  if (auto lag = policy_lag(session)) {
+    out.policy_lag_bound_s = lag->seconds;
+    out.lag_source = lag->source;
+    if (out.measured_total_s) out.total_s = *out.measured_total_s + lag->seconds;
+  } else {  // T_m cost an instance and half an hour; the lag can be read again
+    out.header.notes.push_back("the policy's lag could not be read, so that T_total is unknown: " +
+                               base::describe(lag.error()));
+    session.complain("warning: " + out.header.notes.back());
+  }
   out.load_l = prepared.load;
   out.recover_factor = options.recover_factor;
   out.hold_s = base::to_s(options.hold);
@@ -188,12 +205,12 @@ void explain(const Session& session, const artifact::TtotalArtifact& a, const st
     session.say(
         fmt::format("  before the clock: {} -> {} {:.1f} s (not summed)", stage.from, stage.to, stage.s));
   if (a.measured_total_s) {
-    session.say(fmt::format("T_m = {:.1f} s measured from asking; lag = {:.0f} s ({}); T_total = {:.1f} s",
-                            *a.measured_total_s, a.policy_lag_bound_s.value_or(0), a.lag_source,
-                            a.total_s.value_or(0)));
+    session.say(fmt::format("T_m = {:.1f} s measured from asking", *a.measured_total_s));
+    if (a.total_s)
+      session.say(fmt::format("lag = {:.0f} s ({}); T_total = {:.1f} s", *a.policy_lag_bound_s, a.lag_source,
+                              *a.total_s));
     if (const auto largest = capacity::largest_stage(a.stages.measured)) {
-      session.say(
-          capacity::share_sentence(*largest, *a.measured_total_s, a.total_s.value_or(*a.measured_total_s)));
+      if (a.total_s) session.say(capacity::share_sentence(*largest, *a.measured_total_s, *a.total_s));
       session.say("worth shortening: " + capacity::stage_remedy(largest->to));
     }
   } else {
@@ -249,20 +266,22 @@ int run_ttotal(const TtotalOptions& options, Session& session) {
   if (auto yes = session.consent("suspend scaling, pin one instance, load it and start a second", 1.0); !yes)
     return end_with(session, yes.error());
 
+  std::unique_ptr<Rig> rig;
   base::Result<Outcome> outcome = base::fail(ErrorCode::kInternal, "not measured");
   {
     auto freeze = Freeze::engage(session, prepared->live, 1);
     if (!freeze) return end_with(session, freeze.error());
-    outcome = measure(options, session, std::move(*load), *freeze, *prepared);
+    outcome = measure(options, session, std::move(*load), *freeze, *prepared, rig);
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
+  rig.reset();
   if (!outcome) return end_with(session, outcome.error());
   auto a = to_artifact(options, session, *prepared, *outcome);
   if (!a) return end_with(session, a.error());
   const std::string path = session.folder() + "/ttotal.json";
   if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
   if (session.options().json) {
-    if (auto text = artifact::to_json_text(*a)) fmt::print("{}\n", *text);
+    if (auto text = artifact::to_json_text(*a)) std::fputs(text->c_str(), stdout);
   }
   explain(session, *a, path);
   return outcome->recovered ? base::kExitGood : base::kExitInconclusive;
