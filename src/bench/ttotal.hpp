@@ -2,8 +2,8 @@
 //
 // Under steady load L it asks for one instance more, bypassing the policy, and stamps every stage from the
 // new instance's log stream and from DescribeEndpoint; then restores. Needs a qmax artifact of the same
-// fingerprint and q_max >= 2. Exit codes: 0 measured, 1 failed, 2 usage, 3 refused, 4 traffic did not
-// recover, 130 interrupted after restoring.
+// fingerprint and q_max >= 2. Exit codes: 0 measured, 1 failed (also: the scale-out was taken back), 2 usage,
+// 3 refused, 4 traffic did not recover, 130 interrupted after restoring.
 #pragma once
 
 #include <string>
