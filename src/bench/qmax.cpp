@@ -77,24 +77,21 @@ struct Measured {
   capacity::Counts counts;
 };
 
-base::Result<Measured> measure(const QmaxOptions& options, Session& session, LoadPlan load, double slo_ms) {
-  const int most = options.method == "ladder" ? options.rungs.back() : options.max_n;
-  auto rig = Rig::make(session, std::move(load), options.load, most);
-  if (!rig) return tl::unexpected(rig.error());
+base::Result<Measured> measure(const QmaxOptions& options, Session& session, Rig& rig, double slo_ms) {
   Measured measured;
   std::vector<capacity::QmaxResult> results;
   for (int i = 0; i < options.runs; ++i) {
     if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
-    auto run = run_search(session, **rig, options, slo_ms);
+    auto run = run_search(session, rig, options, slo_ms);
     if (!run) {
-      (*rig)->driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
+      rig.driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
       return tl::unexpected(run.error());
     }
     results.push_back(run->result);
     measured.runs.push_back(std::move(*run));
   }
-  (*rig)->driver().stop(std::chrono::seconds(10));
-  measured.counts = count_all((*rig)->driver());
+  rig.driver().stop(std::chrono::seconds(10));
+  measured.counts = count_all(rig.driver());
   const auto summary = capacity::choose_run(results);
   measured.chosen = summary.chosen;
   measured.spread = summary.spread;
@@ -230,11 +227,15 @@ int run_qmax(const QmaxOptions& options, Session& session) {
       !yes)
     return end_with(session, yes.error());
 
+  // Made before the freeze and closed after it: neither may stand between a signal and restoring.
+  auto rig = Rig::make(session, std::move(*load), options.load,
+                       options.method == "ladder" ? options.rungs.back() : options.max_n);
+  if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
   {
     auto freeze = Freeze::engage(session, *live, 1);
     if (!freeze) return end_with(session, freeze.error());
-    measured = measure(options, session, std::move(*load), slo_ms);
+    measured = measure(options, session, **rig, slo_ms);
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
   if (!measured) return end_with(session, measured.error());
