@@ -43,6 +43,10 @@ class ServerImpl final : public Server {
   ~ServerImpl() override {
     state_->closing = true;
     close_all(false);
+    // If the loop ends before they have closed, nothing but it may keep them.
+    std::set<std::shared_ptr<Connection>> rest;
+    std::lock_guard lock(state_->mutex);
+    rest.swap(state_->connections);
   }
   std::uint16_t port() const override { return port_; }
   void stop_accepting() override { close_all(true); }

@@ -105,7 +105,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::steady_timer patience_;       // while a request comes in
   std::uint64_t patience_round_ = 0;  // a wait of an earlier request means nothing any more
   bool too_slow_ = false;             // this request's time is up
-  std::shared_ptr<Outbox> running_;   // of the request that is counted in state_->active
+  std::weak_ptr<Outbox> running_;     // of the request that is counted in state_->active
+  bool counted_ = false;
   beast::flat_buffer buffer_;
   bool busy_ = false;
   bool watching_ = false;
@@ -285,14 +286,18 @@ asio::awaitable<void> Connection::run() {
     auto shared = std::make_shared<const Request>(std::move(*request));
     auto outbox = std::make_shared<Outbox>();
     ++state_->active;
+    counted_ = true;
     running_ = outbox;
     call_handler(outbox, shared);
     watch(outbox);
     keep_alive = keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
-    if (!clean) break;
+    if (!clean) {
+      outbox->mark_gone();
+      break;
+    }
     outbox->close();
-    running_.reset();
+    counted_ = false;
     --state_->active;
     if (!keep_alive) break;
     if (watching_) stream_.socket().cancel();
@@ -300,9 +305,8 @@ asio::awaitable<void> Connection::run() {
 }
 
 void Connection::end() {
-  if (running_) {
-    running_->mark_gone();
-    running_.reset();
+  if (std::exchange(counted_, false)) {
+    if (const auto outbox = running_.lock()) outbox->mark_gone();
     --state_->active;
   }
   boost::system::error_code ignored;
