@@ -13,17 +13,19 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kRate = 24000;
-constexpr double kToneHz = 220.0;
+constexpr std::size_t kPeriod = 100;  // samples of one wave: a tone of 240 Hz
 constexpr float kLevel = 0.2F;
 constexpr auto kBackToBack = std::chrono::milliseconds(2);  // a wake-up this late still counts as no gap
+constexpr auto kWakeUp =
+    std::chrono::microseconds(200);  // sleeping ends late by about this much: the rest is spun
 
 class PacedEngine final : public Engine {
  public:
   explicit PacedEngine(const PacedOptions& options) : options_(options), random_(options.seed) {}
 
   base::Result<std::vector<float>> synthesize(const Segment& segment) override {
-    if (segment.first) serve_one();
-    return tone(spoken_seconds(segment.characters, segment.speed));
+    const auto make_tone = [&] { return tone(spoken_seconds(segment.characters, segment.speed)); };
+    return segment.first ? serve_one(make_tone) : make_tone();
   }
   int sample_rate() const override { return kRate; }
   int workers() const override { return 1; }
@@ -37,24 +39,36 @@ class PacedEngine final : public Engine {
         std::chrono::duration<double, std::milli>(ms));
   }
 
-  void serve_one() {
+  // The samples are made within the service time, so that they add nothing to it.
+  template <class Make>
+  std::vector<float> serve_one(const Make& make) {
     std::lock_guard lock(mutex_);
     const auto now = SteadyClock::now();
     const auto start = now - free_at_ < kBackToBack ? free_at_ : now;
     const double factor = 1.0 + options_.jitter * std::clamp(normal_(random_), -3.0, 3.0);
     free_at_ = start + milliseconds(options_.service_ms * std::max(0.0, factor));
-    std::this_thread::sleep_until(free_at_);
-  }
-
-  static std::vector<float> tone(double seconds) {
-    std::vector<float> samples(static_cast<std::size_t>(seconds * kRate));
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      samples[i] = kLevel * static_cast<float>(
-                                std::sin(2.0 * std::numbers::pi * kToneHz * static_cast<double>(i) / kRate));
-    }
+    auto samples = make();
+    std::this_thread::sleep_until(free_at_ - kWakeUp);
+    while (SteadyClock::now() < free_at_) std::this_thread::yield();
     return samples;
   }
 
+  static std::vector<float> one_period() {
+    std::vector<float> wave(kPeriod);
+    for (std::size_t i = 0; i < kPeriod; ++i) {
+      wave[i] =
+          kLevel * static_cast<float>(std::sin(2.0 * std::numbers::pi * static_cast<double>(i) / kPeriod));
+    }
+    return wave;
+  }
+
+  std::vector<float> tone(double seconds) const {
+    std::vector<float> samples(static_cast<std::size_t>(seconds * kRate));
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = wave_[i % kPeriod];
+    return samples;
+  }
+
+  const std::vector<float> wave_ = one_period();
   const PacedOptions options_;
   const std::vector<std::string> voices_{"af_bella", "af_heart", "am_adam", "bf_emma", "bm_george"};
   std::mutex mutex_;

@@ -1,6 +1,8 @@
 // The steps of one request.
 #include "serve/speech_job.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -59,6 +61,8 @@ void SpeechJob::prepare() {
   if (!plan) return fail(plan.error());
   plan_ = std::move(*plan);
   if (plan_.dropped_symbols > 0) context_.metrics.dropped_symbols(plan_.dropped_symbols);
+  ready_ = context_.clock.steady();
+  found_idle_ = context_.scheduler.queued() + context_.scheduler.running() == 0;
   queue_next();
 }
 
@@ -93,31 +97,38 @@ void SpeechJob::run_segment() {
   context_.metrics.synthesis(base::to_s(done - started),
                              static_cast<double>(samples->size()) / context_.engine.sample_rate());
   if (first_audio_ && request_.stream && done > deadline()) context_.metrics.late_segment();
-  const auto overhead = next_ == 0 ? context_.engine.overhead() : std::chrono::nanoseconds{};
-  if (overhead.count() == 0) return deliver(std::move(*samples));
-  context_.loop.after(overhead, [self = shared_from_this(), moved = std::move(*samples)]() mutable {
+  auto shaped = shape(std::move(*samples));
+  if (!shaped) return fail(shaped.error());
+  if (next_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped));
+  // The paced engine's overhead is all the time outside the serial section and the queue: preparing, waking an
+  // idle worker and shaping are part of it.
+  const auto spent = (found_idle_ ? started : ready_) - arrival_ + (context_.clock.steady() - done);
+  const auto rest = std::max(base::Duration{}, context_.engine.overhead() - spent);
+  context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped)]() mutable {
     self->deliver(std::move(moved));
   });
 }
 
-void SpeechJob::deliver(std::vector<float> samples) {
-  if (gone_ || ended_) return;
+// The segment as it is played: silence trimmed at joins, at the rate that was asked for.
+base::Result<std::vector<float>> SpeechJob::shape(std::vector<float> samples) {
   const PlannedSegment& planned = plan_.segments[next_];
   const bool last = next_ + 1 == plan_.segments.size();
   audio::JoinOptions options;
   options.sample_rate = context_.engine.sample_rate();
   samples = audio::shape_segment(samples, {next_ == 0, last, planned.pause_before_s, planned.pause_after_s},
                                  options);
-  if (resampler_) {
-    auto converted = resampler_->feed(samples);
-    if (!converted) return fail(converted.error());
-    samples = std::move(*converted);
-    if (last) {
-      auto rest = resampler_->flush();
-      if (!rest) return fail(rest.error());
-      samples.insert(samples.end(), rest->begin(), rest->end());
-    }
-  }
+  if (!resampler_) return samples;
+  auto converted = resampler_->feed(samples);
+  if (!converted || !last) return converted;
+  auto rest = resampler_->flush();
+  if (!rest) return rest;
+  converted->insert(converted->end(), rest->begin(), rest->end());
+  return converted;
+}
+
+void SpeechJob::deliver(std::vector<float> samples) {
+  if (gone_ || ended_) return;
+  const bool last = next_ + 1 == plan_.segments.size();
   samples_out_ += samples.size();
   ++next_;
   if (!request_.stream) {

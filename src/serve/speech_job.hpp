@@ -67,7 +67,8 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
  private:
   void queue_next();
   void run_segment();  // on a worker
-  void deliver(std::vector<float> samples);
+  base::Result<std::vector<float>> shape(std::vector<float> samples);
+  void deliver(std::vector<float> samples);  // what shape() returned
   void finish_whole();
   bool close(std::string_view outcome);  // true for the one call that ends the job
   void end(std::string_view outcome);
@@ -88,6 +89,8 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   std::optional<audio::Resampler> resampler_;
   std::vector<float> collected_;  // not streamed: everything so far, at the rate asked for
   std::uint64_t samples_out_ = 0;
+  base::SteadyTime ready_{};  // parsed and planned
+  bool found_idle_ = false;   // no segment waited or ran at that moment
   base::Duration queue_time_{};
   base::Duration synthesis_time_{};
   std::optional<base::SteadyTime> first_audio_;
