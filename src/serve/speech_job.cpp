@@ -100,8 +100,8 @@ void SpeechJob::run_segment() {
   auto shaped = shape(std::move(*samples));
   if (!shaped) return fail(shaped.error());
   if (next_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped));
-  // The paced engine's overhead is all the time outside the serial section and the queue: preparing, waking an
-  // idle worker and shaping are part of it.
+  // The paced engine's overhead is all the time outside the serial section and the queue: preparing, waking
+  // an idle worker and shaping are part of it.
   const auto spent = (found_idle_ ? started : ready_) - arrival_ + (context_.clock.steady() - done);
   const auto rest = std::max(base::Duration{}, context_.engine.overhead() - spent);
   context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped)]() mutable {
