@@ -34,7 +34,9 @@ struct Segment {
   Voice voice;
   float speed = 1.0F;          // 0.25..4
   std::size_t characters = 0;  // of the text it came from; the paced engine derives its duration from it
-  bool first = true;           // first segment of its request; the paced engine serves once per request
+  std::chrono::steady_clock::time_point
+      ready{};        // when it could have been started; the paced engine's timeline
+  bool first = true;  // first segment of its request; the paced engine serves once per request
 };
 
 class Engine {

@@ -15,9 +15,6 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kRate = 24000;
 constexpr std::size_t kPeriod = 100;  // samples of one wave: a tone of 240 Hz
 constexpr float kLevel = 0.2F;
-constexpr auto kBackToBack = std::chrono::milliseconds(2);  // a wake-up this late still counts as no gap
-constexpr auto kWakeUp =
-    std::chrono::microseconds(200);  // sleeping ends late by about this much: the rest is spun
 
 class PacedEngine final : public Engine {
  public:
@@ -25,7 +22,7 @@ class PacedEngine final : public Engine {
 
   base::Result<std::vector<float>> synthesize(const Segment& segment) override {
     const auto make_tone = [&] { return tone(spoken_seconds(segment.characters, segment.speed)); };
-    return segment.first ? serve_one(make_tone) : make_tone();
+    return segment.first ? serve_one(segment.ready, make_tone) : make_tone();
   }
   int sample_rate() const override { return kRate; }
   int workers() const override { return 1; }
@@ -41,15 +38,14 @@ class PacedEngine final : public Engine {
 
   // The samples are made within the service time, so that they add nothing to it.
   template <class Make>
-  std::vector<float> serve_one(const Make& make) {
+  std::vector<float> serve_one(SteadyClock::time_point ready, const Make& make) {
     std::lock_guard lock(mutex_);
-    const auto now = SteadyClock::now();
-    const auto start = now - free_at_ < kBackToBack ? free_at_ : now;
+    // As a queue would have it, however late this thread woke up; the warm-up comes from no queue.
+    const auto start = std::max(free_at_, ready == SteadyClock::time_point{} ? SteadyClock::now() : ready);
     const double factor = 1.0 + options_.jitter * std::clamp(normal_(random_), -3.0, 3.0);
     free_at_ = start + milliseconds(options_.service_ms * std::max(0.0, factor));
     auto samples = make();
-    std::this_thread::sleep_until(free_at_ - kWakeUp);
-    while (SteadyClock::now() < free_at_) std::this_thread::yield();
+    std::this_thread::sleep_until(free_at_);
     return samples;
   }
 

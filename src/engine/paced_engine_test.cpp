@@ -21,4 +21,17 @@ TEST(PacedEngine, SpeaksHalfAsLongAtDoubleSpeed) {
   EXPECT_DOUBLE_EQ(spoken_seconds(100, 2.0F), spoken_seconds(100, 1.0F) / 2.0);
 }
 
+TEST(PacedEngine, ServesTheNextRequestFromWhereTheLastEndedHoweverLateItIsAsked) {
+  const auto engine = make_paced_engine({.service_ms = 20.0, .overhead_ms = 0.0, .jitter = 0.0});
+  const auto began = std::chrono::steady_clock::now();
+  Segment segment;
+  segment.characters = 1;
+  segment.ready = began - std::chrono::milliseconds(40);  // both have been waiting for two services
+  ASSERT_TRUE(engine->synthesize(segment));
+  ASSERT_TRUE(engine->synthesize(segment));
+  segment.ready = {};  // from no queue: a whole service from now on
+  ASSERT_TRUE(engine->synthesize(segment));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20));
+}
+
 }  // namespace headroom::engine

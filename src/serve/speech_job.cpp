@@ -62,7 +62,7 @@ void SpeechJob::prepare() {
   plan_ = std::move(*plan);
   if (plan_.dropped_symbols > 0) context_.metrics.dropped_symbols(plan_.dropped_symbols);
   ready_ = context_.clock.steady();
-  found_idle_ = context_.scheduler.queued() + context_.scheduler.running() == 0;
+  plan_.segments.front().segment.ready = ready_;
   queue_next();
 }
 
@@ -100,9 +100,9 @@ void SpeechJob::run_segment() {
   auto shaped = shape(std::move(*samples));
   if (!shaped) return fail(shaped.error());
   if (next_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped));
-  // The paced engine's overhead is all the time outside the serial section and the queue: preparing, waking
-  // an idle worker and shaping are part of it.
-  const auto spent = (found_idle_ ? started : ready_) - arrival_ + (context_.clock.steady() - done);
+  // The paced engine's overhead is all the time outside the serial section and the queue: preparing and
+  // shaping are part of it.
+  const auto spent = ready_ - arrival_ + (context_.clock.steady() - done);
   const auto rest = std::max(base::Duration{}, context_.engine.overhead() - spent);
   context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped)]() mutable {
     self->deliver(std::move(moved));

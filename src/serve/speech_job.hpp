@@ -90,7 +90,6 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   std::vector<float> collected_;  // not streamed: everything so far, at the rate asked for
   std::uint64_t samples_out_ = 0;
   base::SteadyTime ready_{};  // parsed and planned
-  bool found_idle_ = false;   // no segment waited or ran at that moment
   base::Duration queue_time_{};
   base::Duration synthesis_time_{};
   std::optional<base::SteadyTime> first_audio_;
