@@ -72,7 +72,6 @@ class Freeze {
   base::Result<void> set_count(int count);  // asks and waits for InService
   base::Result<void> ask_count(int count);  // asks only
   base::Result<void> restore();             // goes on although interrupted
-  const FreezeRecord& record() const { return record_; }
 
  private:
   Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
