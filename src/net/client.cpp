@@ -89,7 +89,9 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
   void cancel() override {
     asio::post(strand_, [self = shared_from_this()] {
       self->cancelled_ = true;
-      if (self->stream_) self->stream_->cancel();
+      // Closed, not only cancelled: between two operations there is nothing to cancel, and the next would
+      // wait.
+      if (self->stream_) self->stream_->close();
       self->resumed_.cancel();
     });
   }
@@ -106,7 +108,7 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
 
   asio::awaitable<void> run() {
     std::optional<base::Error> error = co_await attempt();
-    if (error && retry_) {
+    if (error && retry_ && !cancelled_) {
       stream_.reset();
       reused_ = false;
       error = co_await attempt();
@@ -120,6 +122,7 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
   // retry_ is set when a kept connection turned out to be closed before any byte of an answer came.
   asio::awaitable<std::optional<base::Error>> attempt() {
     retry_ = false;
+    if (cancelled_) co_return to_error(asio::error::operation_aborted, request_, true);
     if (!stream_) {
       stream_ = std::make_unique<beast::tcp_stream>(strand_);
       boost::system::error_code bad;

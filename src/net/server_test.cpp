@@ -1,9 +1,12 @@
 // Server and client against each other on the loopback interface.
 #include "net/server.hpp"
 
+#include <atomic>
 #include <future>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -104,6 +107,35 @@ TEST(Server, TellsTheHandlerThatTheClientIsGone) {
   EXPECT_EQ(future.wait_for(std::chrono::seconds(10)), std::future_status::ready);
   EXPECT_TRUE(kept->gone());
   kept.reset();
+}
+
+// Whatever the call is doing at that moment, also nothing: a cancellation that falls between two operations
+// was once lost.
+TEST(Client, EndsACancelledCallAtOnceWhateverItIsDoing) {
+  Loop loop(2);
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Exchange>> kept;  // never answered
+  auto server = Server::start(loop, small_server(), [&](std::shared_ptr<Exchange> exchange) {
+    std::lock_guard lock(mutex);
+    kept.push_back(std::move(exchange));
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  for (int i = 0; i < 300; ++i) {
+    auto ended = std::make_shared<std::promise<bool>>();
+    auto request = to(**server, "/", std::string(static_cast<std::size_t>(i), 'x'));
+    request.answer_timeout = std::chrono::hours(1);
+    auto call = client.start(std::move(request), {{}, {}, [ended](const std::optional<base::Error>& error) {
+                                                    ended->set_value(error.has_value());
+                                                  }});
+    for (int spin = 0; spin < i * 20; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+    call->cancel();
+    auto future = ended->get_future();
+    ASSERT_EQ(future.wait_for(std::chrono::seconds(60)), std::future_status::ready) << "call " << i;
+    EXPECT_TRUE(future.get());
+  }
+  std::lock_guard lock(mutex);
+  kept.clear();
 }
 
 TEST(Server, AnswersForAHandlerThatDropsTheRequest) {
