@@ -126,7 +126,8 @@ def main() -> int:
         for preset in ("asan", "tsan"):
             if build(preset, tally):
                 run_unit(preset, tally, SANITIZER_ENV)
-                run_pytest(["tests/system", "-m", "soak or not soak"], tally, {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / preset / "bin")})
+                environment = {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / preset / "bin")}
+                run_pytest(["tests/system", "-m", "soak or not soak"], tally, environment)
     for name in tally.names:
         print(f"FAILED {name}")
     skipped = f", {tally.skipped} skipped" if tally.skipped else ""
