@@ -60,7 +60,7 @@ std::vector<Check> drift_container(const DriftInput& in) {
   std::vector<Check> out;
   const bool readable = !in.live.model.name.empty();
   if (in.model_file) {
-    const ModelFile& wanted = *in.model_file;
+    const model::ModelFile& wanted = *in.model_file;
     const std::string redeploy = "deploy " + wanted.path + ", or correct the file if the endpoint is right";
     if (!wanted.instance_type.empty() && !in.live.config.instance_type.empty()) {
       const bool equal = wanted.instance_type == in.live.config.instance_type;

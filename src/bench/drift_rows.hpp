@@ -12,9 +12,9 @@
 #include "artifact/artifacts.hpp"
 #include "bench/checks.hpp"
 #include "bench/freeze.hpp"
-#include "bench/model_file.hpp"
 #include "bench/policy_compare.hpp"
 #include "bench/session.hpp"
+#include "model/model_file.hpp"
 
 namespace headroom::bench {
 
@@ -28,7 +28,7 @@ struct Orphan {
 struct DriftInput {
   LiveEndpoint live;
   Deployed deployed;
-  std::optional<ModelFile> model_file;
+  std::optional<model::ModelFile> model_file;
   std::optional<artifact::PlanArtifact> plan;
   std::string plan_file;
   std::optional<FreezeRecord> tag, journal;

@@ -37,8 +37,8 @@ DriftInput applied(capacity::Rule rule = capacity::Rule::kPublished) {
   return in;
 }
 
-ModelFile model_file() {
-  ModelFile file;
+model::ModelFile model_file() {
+  model::ModelFile file;
   file.path = "models/m.toml";
   file.instance_type = "ml.g5.xlarge";
   file.max_instances = 4;

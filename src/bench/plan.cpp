@@ -7,7 +7,7 @@
 #include "base/error_table.hpp"
 #include "base/names.hpp"
 #include "base/sha256.hpp"
-#include "bench/model_file.hpp"
+#include "model/model_file.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -18,7 +18,7 @@ using base::fail;
 struct Inputs {
   artifact::QmaxArtifact qmax;
   artifact::TtotalArtifact ttotal;
-  std::optional<ModelFile> model;
+  std::optional<model::ModelFile> model;
   std::string endpoint;
   std::string folder;
   std::string qmax_file, ttotal_file;
@@ -55,7 +55,7 @@ base::Result<void> check_same(const Inputs& in) {
 base::Result<Inputs> read_inputs(const PlanOptions& options, const PlanContext& context) {
   Inputs in;
   if (!context.model.empty()) {
-    auto model = load_model_file(context.model, context.models_folder);
+    auto model = model::load_model_file(context.model, context.models_folder);
     if (!model) return tl::unexpected(model.error());
     in.model = std::move(*model);
   }
@@ -115,8 +115,8 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   const auto& environment = in.qmax.header.fingerprint.environment;
   const auto emf = environment.find("TTS_EMF");
   p.emits_offered_rate = emf != environment.end() && (emf->second == "1" || emf->second == "true");
-  const ModelFile defaults;
-  const ModelFile& model = in.model ? *in.model : defaults;
+  const model::ModelFile defaults;
+  const model::ModelFile& model = in.model ? *in.model : defaults;
   p.slo_ms = options.slo_ms.value_or(in.model ? model.slo_ms : in.qmax.slo_ms);
   p.headroom = options.headroom.value_or(model.headroom);
   p.peak_rps = options.peak_rps.value_or(model.peak_rps.value_or(0));

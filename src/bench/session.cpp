@@ -60,7 +60,7 @@ base::Result<std::unique_ptr<Session>> Session::open(const CommonOptions& option
   session->requested_ = std::move(settings);
   session->run_id_ = base::make_run_id(session->clock_.wall(), std::random_device{}());
   if (!options.model.empty()) {
-    auto model = load_model_file(options.model);
+    auto model = model::load_model_file(options.model);
     if (!model) return tl::unexpected(model.error());
     session->model_file_ = std::move(*model);
   }

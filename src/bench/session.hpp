@@ -27,7 +27,7 @@
 #include "base/options.hpp"
 #include "base/result.hpp"
 #include "bench/interrupt.hpp"
-#include "bench/model_file.hpp"
+#include "model/model_file.hpp"
 
 namespace headroom::bench {
 
@@ -58,7 +58,7 @@ class Session {
   const std::string& variant() const { return options_.variant; }
   const std::string& folder() const { return folder_; }  // where artifacts go
   const std::string& run_id() const { return run_id_; }
-  const std::optional<ModelFile>& model_file() const { return model_file_; }
+  const std::optional<model::ModelFile>& model_file() const { return model_file_; }
   base::Clock& clock() { return clock_; }
   Interrupt& interrupt() { return interrupt_; }
   aws::Runtime& runtime() { return *runtime_; }
@@ -91,7 +91,7 @@ class Session {
   Interrupt& interrupt_;
   base::SystemClock clock_;
   std::string endpoint_, folder_, run_id_;
-  std::optional<ModelFile> model_file_;
+  std::optional<model::ModelFile> model_file_;
   std::unique_ptr<aws::Runtime> runtime_;
   std::unique_ptr<aws::Settings> settings_;
   std::shared_ptr<aws::Credentials> credentials_;

@@ -10,9 +10,9 @@
 #include "base/error_table.hpp"
 #include "base/sha256.hpp"
 #include "cloud/front.hpp"
-#include "cloud/model_file.hpp"
 #include "cloud/process.hpp"
 #include "cloud/supervisor.hpp"
+#include "model/model_file.hpp"
 #include "net/client.hpp"
 #include "net/server.hpp"
 
@@ -145,7 +145,7 @@ struct LocalCloud::Impl {
 
 base::Result<std::string> LocalCloud::Impl::up(const UpRequest& request,
                                                const std::function<bool()>& wanted) {
-  const auto file = read_model_file(request.model_file);
+  const auto file = model::load_model_file(request.model_file);
   if (!file) return tl::unexpected(file.error());
   const std::string& name = file->endpoint;
   Json container{{"Image", file->image.empty() ? "tts-serve" : file->image},
@@ -154,7 +154,7 @@ base::Result<std::string> LocalCloud::Impl::up(const UpRequest& request,
   if (!request.model_folder.empty()) container["ModelDataUrl"] = "file://" + request.model_folder;
   const Json variant{{"VariantName", "AllTraffic"},
                      {"ModelName", name},
-                     {"InstanceType", file->instance_type},
+                     {"InstanceType", file->instance_type.empty() ? "ml.g5.xlarge" : file->instance_type},
                      {"InitialInstanceCount", file->min_instances},
                      {"InitialVariantWeight", 1.0},
                      {"RoutingConfig", {{"RoutingStrategy", "LEAST_OUTSTANDING_REQUESTS"}}}};

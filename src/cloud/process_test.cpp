@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cloud/model_file.hpp"
 
 namespace headroom::cloud {
 namespace {
@@ -69,32 +68,6 @@ TEST(Cores, AreHandedOutFromTheTopWhileThereAreEnough) {
   EXPECT_EQ(pool.take(1), (std::vector<int>{0}));
   pool.give_back({2, 1});
   EXPECT_EQ(pool.take(2).size(), 2U);
-}
-
-TEST(ModelFile, ReadsWhatUpNeeds) {
-  const auto file = parse_model_file(
-      "endpoint = \"speech\"\n[instance]\ntype = \"ml.g5.xlarge\"\nmin = 2\nmax = 9\nprice_per_hour_usd = "
-      "1.4\n"
-      "[container]\nimage = \"\"\nenvironment = { TTS_ENGINE = \"paced\" }\n",
-      "x.toml");
-  ASSERT_TRUE(file);
-  EXPECT_EQ(file->min_instances, 2);
-  EXPECT_EQ(file->environment.at("TTS_ENGINE"), "paced");
-}
-
-TEST(ModelFile, NamesUnknownKeysAndWrongValues) {
-  const auto message = [](const std::string& text) {
-    const auto file = parse_model_file(text, "x.toml");
-    return file ? std::string() : file.error().message;
-  };
-  EXPECT_NE(
-      message("endpoint = \"e\"\n[instance]\nkind = \"x\"\n").find("'instance.kind'; allowed are max, min"),
-      std::string::npos);
-  EXPECT_NE(message("endpoint = \"../x\"\n").find("'../x'"), std::string::npos);
-  EXPECT_NE(message("endpoint = \"e\"\n[instance]\nmin = 0\n").find("instance.min"), std::string::npos);
-  EXPECT_NE(message("endpoint = \"e\"\n[container]\nenvironment = { TTS_X = 1 }\n").find("TTS_X"),
-            std::string::npos);
-  EXPECT_NE(message("endpoint = ").find("x.toml:1"), std::string::npos);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 
-namespace headroom::bench {
+namespace headroom::model {
 
 struct ModelFile {
   std::string path;
@@ -34,4 +34,4 @@ base::Result<ModelFile> parse_model_file(const std::string& text, const std::str
 // `name`: a path component ("kokoro-82m": FOLDER/kokoro-82m.toml) or a path that ends in .toml.
 base::Result<ModelFile> load_model_file(const std::string& name, const std::string& folder = "models");
 
-}  // namespace headroom::bench
+}  // namespace headroom::model

@@ -1,5 +1,5 @@
 // Reads models/NAME.toml against a table of its keys.
-#include "bench/model_file.hpp"
+#include "model/model_file.hpp"
 
 #include <cmath>
 #include <functional>
@@ -12,7 +12,7 @@
 #include "base/names.hpp"
 #include "base/options.hpp"
 
-namespace headroom::bench {
+namespace headroom::model {
 namespace {
 
 using base::ErrorCode;
@@ -199,4 +199,4 @@ base::Result<ModelFile> load_model_file(const std::string& name, const std::stri
   return parse_model_file(*text, path);
 }
 
-}  // namespace headroom::bench
+}  // namespace headroom::model

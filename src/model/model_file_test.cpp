@@ -1,10 +1,10 @@
 // Model files: every key is known, every value checked.
-#include "bench/model_file.hpp"
+#include "model/model_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace headroom::bench {
+namespace headroom::model {
 namespace {
 
 using ::testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST(ModelFile, RefusesHostileAndMissingNames) {
 }
 
 }  // namespace
-}  // namespace headroom::bench
+}  // namespace headroom::model
