@@ -36,6 +36,18 @@ void Outbox::abort() {
   aborted_ = true;
 }
 
+void Outbox::upgrade(Upgrade to) {
+  std::lock_guard lock(mutex_);
+  if (answered_) return;
+  answered_ = finished_ = true;
+  upgrade_ = std::move(to);
+}
+
+std::optional<Outbox::Upgrade> Outbox::take_upgrade() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(upgrade_, std::nullopt);
+}
+
 bool Outbox::answered() const {
   std::lock_guard lock(mutex_);
   return answered_;
@@ -188,6 +200,10 @@ class ExchangeHandle final : public Exchange {
   void on_gone(std::function<void()> callback) override { outbox_->on_gone(std::move(callback)); }
   void on_drained(std::size_t limit, std::function<void()> callback) override {
     outbox_->on_drained(limit, std::move(callback));
+  }
+  void accept_websocket(WsLimits limits,
+                        std::function<WsEvents(std::shared_ptr<WebSocket>)> opened) override {
+    outbox_->upgrade({limits, std::move(opened)});
   }
 
  private:

@@ -33,6 +33,11 @@ class Outbox {
   void write(std::string chunk);
   void finish();
   void abort();
+  struct Upgrade {
+    WsLimits limits;
+    std::function<WsEvents(std::shared_ptr<WebSocket>)> opened;
+  };
+  void upgrade(Upgrade to);
   bool answered() const;
   bool ended() const;
   bool gone() const;
@@ -42,6 +47,7 @@ class Outbox {
 
   // The connection's side.
   Output take();
+  std::optional<Upgrade> take_upgrade();
   bool empty() const;
   void sent(std::size_t bytes);
   void mark_gone();  // drops what is queued; runs every callback
@@ -54,6 +60,7 @@ class Outbox {
   mutable std::mutex mutex_;
   std::optional<Response> whole_;
   std::optional<std::pair<int, Headers>> head_;
+  std::optional<Upgrade> upgrade_;
   std::deque<std::string> chunks_;
   std::size_t buffered_ = 0;
   bool answered_ = false;  // respond() or begin() was called

@@ -4,6 +4,8 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
@@ -31,13 +33,27 @@ asio::awaitable<void> accept_for_ever(std::shared_ptr<tcp::acceptor> acceptor,
   }
 }
 
+base::Result<asio::ssl::context> make_tls(const std::string& certificate_file, const std::string& key_file) {
+  asio::ssl::context context(asio::ssl::context::tls_server);
+  const auto bad = [](const std::string& file, const boost::system::error_code& error) {
+    return base::fail(base::ErrorCode::kInvalidData,
+                      fmt::format("cannot use '{}': {}; give a PEM file", file, error.message()));
+  };
+  boost::system::error_code error;
+  context.set_options(asio::ssl::context::no_sslv2 | asio::ssl::context::no_sslv3 |
+                          asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
+                      error);
+  context.use_certificate_chain_file(certificate_file, error);
+  if (error) return bad(certificate_file, error);
+  context.use_private_key_file(key_file, asio::ssl::context::pem, error);  // must belong to the certificate
+  if (error) return bad(key_file, error);
+  return context;
+}
+
 class ServerImpl final : public Server {
  public:
-  ServerImpl(Loop& loop, std::shared_ptr<ServerState> state, std::shared_ptr<tcp::acceptor> acceptor)
-      : loop_(loop),
-        state_(std::move(state)),
-        acceptor_(std::move(acceptor)),
-        port_(acceptor_->local_endpoint().port()) {
+  ServerImpl(std::shared_ptr<ServerState> state, std::shared_ptr<tcp::acceptor> acceptor)
+      : state_(std::move(state)), acceptor_(std::move(acceptor)), port_(acceptor_->local_endpoint().port()) {
     asio::co_spawn(acceptor_->get_executor(), accept_for_ever(acceptor_, state_), asio::detached);
   }
   ~ServerImpl() override {
@@ -62,7 +78,6 @@ class ServerImpl final : public Server {
     std::lock_guard lock(state_->mutex);
     for (const auto& connection : state_->connections) close_connection(connection, idle_only);
   }
-  Loop& loop_;
   std::shared_ptr<ServerState> state_;
   std::shared_ptr<tcp::acceptor> acceptor_;
   std::uint16_t port_;
@@ -90,9 +105,14 @@ base::Result<std::unique_ptr<Server>> Server::start(Loop& loop, ServerOptions op
                                   options.address, options.port, error.message()));
   }
   auto state = std::make_shared<ServerState>();
+  if (!options.tls_certificate_file.empty()) {
+    auto context = make_tls(options.tls_certificate_file, options.tls_key_file);
+    if (!context) return tl::unexpected(context.error());
+    state->tls.emplace(std::move(*context));
+  }
   state->options = std::move(options);
   state->handler = std::move(handler);
-  return std::make_unique<ServerImpl>(loop, std::move(state), std::move(acceptor));
+  return std::make_unique<ServerImpl>(std::move(state), std::move(acceptor));
 }
 
 }  // namespace headroom::net

@@ -1,9 +1,11 @@
-// HTTP/1.1 server: limits, timeouts, request ids, streamed answers and back pressure, on Beast.
+// HTTP/1.1 and WebSocket server: limits, timeouts, request ids, streamed answers, back pressure, TLS, on
+// Beast.
 //
 // It knows no routes: one handler gets every request. Units: bytes, chrono durations.
 // Thread safety: Exchange and Server may be used from any thread. The handler runs on a loop thread and must
 // not block; it may keep the Exchange and answer later. An Exchange dropped without an answer sends 500, and
-// so does a handler that throws. Errors: kIo from start() when the address cannot be bound (names it). After
+// so does a handler that throws. Errors: kIo from start() when the address cannot be bound (names it),
+// kInvalidData when a certificate or key cannot be used (names the file). After
 // start nothing stops the accept loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes
 // without the final chunk, so that the client sees a broken transfer and never a short success.
 #pragma once
@@ -17,6 +19,7 @@
 #include "base/result.hpp"
 #include "net/http.hpp"
 #include "net/loop.hpp"
+#include "net/websocket.hpp"
 
 namespace headroom::net {
 
@@ -36,6 +39,10 @@ class Exchange {
   virtual void on_gone(std::function<void()> callback) = 0;
   // Runs once when buffered_bytes() <= limit or the client is gone (at once if already).
   virtual void on_drained(std::size_t limit, std::function<void()> callback) = 0;
+  // Turns the connection into a WebSocket; only where wants_websocket(request()), and only before the handler
+  // returns. `opened` runs on the loop before the handshake is answered; on_open follows it.
+  virtual void accept_websocket(WsLimits limits,
+                                std::function<WsEvents(std::shared_ptr<WebSocket>)> opened) = 0;
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
@@ -49,6 +56,10 @@ struct ServerOptions {
   std::chrono::milliseconds request_timeout{30'000};  // from first byte to whole request
   std::chrono::seconds write_timeout{60};             // no progress while writing
   std::string server_name = "headroom";
+  std::string tls_certificate_file;  // PEM chain; with tls_key_file: https and wss instead of http and ws
+  std::string tls_key_file;
+  // Adds headers to every answer, the early ones too (CORS).
+  std::function<void(const Request& request, Headers& answer)> decorate;
   // Answer for what fails before a handler runs: 400 (malformed), 413 (body), 431 (headers), 408 (slow).
   std::function<Response(int status, const Request& seen)> early_answer;
 };

@@ -17,6 +17,8 @@
 #include <sys/socket.h>
 
 #include "net/outbox.hpp"
+#include "net/transport.hpp"
+#include "net/ws_session.hpp"
 
 namespace headroom::net {
 namespace {
@@ -25,6 +27,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+constexpr auto kTlsTimeout = std::chrono::seconds(10);
 constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
@@ -77,22 +80,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> run();
   void end();  // after run(), also when it threw
   void wake() {
-    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->wake_.cancel(); });
+    asio::post(wake_.get_executor(), [self = shared_from_this()] { self->wake_.cancel(); });
   }
   void close(bool idle_only) {
-    asio::post(stream_.get_executor(), [self = shared_from_this(), idle_only] {
-      if (!idle_only || !self->busy_) self->stream_.close();
+    asio::post(wake_.get_executor(), [self = shared_from_this(), idle_only] {
+      if (self->websocket_) {  // whoever accepted it says when it is idle
+        if (!idle_only) self->websocket_->cut();
+        return;
+      }
+      if (!idle_only || !self->busy_) self->tcp().close();
       self->wake_.cancel();
     });
   }
 
  private:
+  beast::tcp_stream& tcp() { return stream_.next_layer(); }
+  asio::awaitable<bool> shake_hands();
+  asio::awaitable<void> become_websocket(Outbox::Upgrade upgrade, const Request& request);
   asio::awaitable<bool> read_request(std::optional<Request>& out, bool& keep_alive);
   asio::awaitable<bool> answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                bool keep_alive);
   asio::awaitable<bool> write_whole(Response response, const Request& request, bool keep_alive);
-  asio::awaitable<bool> write_head(int status, const Headers& headers, const Request& request,
-                                   bool keep_alive);
+  asio::awaitable<bool> write_head(int status, Headers headers, const Request& request, bool keep_alive);
   asio::awaitable<bool> write_chunk(const std::string& chunk);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
@@ -100,7 +109,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void watch(std::shared_ptr<Outbox> outbox);
 
   std::shared_ptr<ServerState> state_;
-  beast::tcp_stream stream_;
+  Transport stream_;
+  std::shared_ptr<WsSession> websocket_;  // once upgraded; it has taken the stream
   asio::steady_timer wake_;
   asio::steady_timer patience_;       // while a request comes in
   std::uint64_t patience_round_ = 0;  // a wait of an earlier request means nothing any more
@@ -116,12 +126,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 // sent its next request early, which is none of our business yet.
 void Connection::watch(std::shared_ptr<Outbox> outbox) {
   watching_ = true;
-  stream_.socket().async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this(), outbox](
-                                                                    const boost::system::error_code& error) {
+  tcp().socket().async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this(), outbox](
+                                                                  const boost::system::error_code& error) {
     self->watching_ = false;
     if (error) return;
     char byte = 0;
-    const auto got = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const auto got = ::recv(self->tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
     outbox->mark_gone();
     self->wake_.cancel();
@@ -137,7 +147,7 @@ void Connection::lose_patience_after(std::chrono::milliseconds limit) {
       [self = shared_from_this(), round = ++patience_round_](const boost::system::error_code& error) {
         if (error || round != self->patience_round_) return;
         self->too_slow_ = true;
-        self->stream_.cancel();
+        self->tcp().cancel();
       });
 }
 
@@ -146,8 +156,8 @@ asio::awaitable<void> Connection::refuse_early(int status, const Request& seen) 
   if (state_->options.early_answer) response = state_->options.early_answer(status, seen);
   co_await write_whole(std::move(response), seen, false);
   boost::system::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(std::chrono::seconds(2));
+  tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  tcp().expires_after(std::chrono::seconds(2));
   std::vector<char> sink(64U << 10U);
   for (std::size_t read = 0; read < kLingerBytes;) {
     auto [error, got] = co_await stream_.async_read_some(asio::buffer(sink), kNoThrow);
@@ -161,7 +171,7 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
   parser.header_limit(static_cast<std::uint32_t>(state_->options.max_header_bytes));
   parser.body_limit(state_->options.max_body_bytes);
   if (buffer_.size() == 0) {
-    stream_.expires_after(state_->options.idle_timeout);
+    tcp().expires_after(state_->options.idle_timeout);
     auto [error, got] = co_await stream_.async_read_some(buffer_.prepare(4096), kNoThrow);
     if (error) co_return false;
     buffer_.commit(got);
@@ -169,7 +179,7 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
   busy_ = true;
   lose_patience_after(state_->options.request_timeout);
   // The cancellation can fall between two reads and be lost; then this closes the connection.
-  stream_.expires_after(state_->options.request_timeout + kTimeoutGrace);
+  tcp().expires_after(state_->options.request_timeout + kTimeoutGrace);
   auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kNoThrow);
   boost::system::error_code error = header_error;
   if (!error && iequals(parser.get()[http::field::expect], "100-continue")) {
@@ -204,33 +214,35 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
 asio::awaitable<bool> Connection::write_whole(Response response, const Request& request, bool keep_alive) {
   http::response<http::string_body> message{static_cast<http::status>(response.status), 11};
   message.set(http::field::server, state_->options.server_name);
+  if (state_->options.decorate) state_->options.decorate(request, response.headers);
   for (const auto& [name, value] : response.headers.rows()) message.insert(name, value);
   message.set("x-request-id", request.id);
   message.keep_alive(keep_alive);
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
   message.content_length(size);
-  stream_.expires_after(state_->options.write_timeout);
+  tcp().expires_after(state_->options.write_timeout);
   auto [error, sent] = co_await http::async_write(stream_, message, kNoThrow);
   co_return !error;
 }
 
-asio::awaitable<bool> Connection::write_head(int status, const Headers& headers, const Request& request,
+asio::awaitable<bool> Connection::write_head(int status, Headers headers, const Request& request,
                                              bool keep_alive) {
   http::response<http::empty_body> message{static_cast<http::status>(status), 11};
   message.set(http::field::server, state_->options.server_name);
+  if (state_->options.decorate) state_->options.decorate(request, headers);
   for (const auto& [name, value] : headers.rows()) message.insert(name, value);
   message.set("x-request-id", request.id);
   message.keep_alive(keep_alive);
   message.chunked(true);
   http::response_serializer<http::empty_body> serializer{message};
-  stream_.expires_after(state_->options.write_timeout);
+  tcp().expires_after(state_->options.write_timeout);
   auto [error, sent] = co_await http::async_write_header(stream_, serializer, kNoThrow);
   co_return !error;
 }
 
 asio::awaitable<bool> Connection::write_chunk(const std::string& chunk) {
-  stream_.expires_after(state_->options.write_timeout);
+  tcp().expires_after(state_->options.write_timeout);
   auto [error, sent] = co_await asio::async_write(stream_, http::make_chunk(asio::buffer(chunk)), kNoThrow);
   co_return !error;
 }
@@ -243,17 +255,17 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
     if (out.whole) co_return co_await write_whole(std::move(*out.whole), request, keep_alive);
     bool sent = true;
     if (out.head) {
-      sent = co_await write_head(out.head->first, out.head->second, request, keep_alive);
+      sent = co_await write_head(out.head->first, std::move(out.head->second), request, keep_alive);
     } else if (!out.chunk.empty()) {
       sent = co_await write_chunk(out.chunk);
       outbox->sent(out.chunk.size());
     } else if (out.finished) {
       auto [error, bytes] = co_await asio::async_write(stream_, http::make_chunk_last(), kNoThrow);
       co_return !error;
-    } else if (!stream_.socket().is_open()) {
+    } else if (!tcp().socket().is_open()) {
       sent = false;
     } else {
-      stream_.expires_never();
+      tcp().expires_never();
       wake_.expires_at(asio::steady_timer::time_point::max());
       // wake() is posted to this strand, so it cannot slip in between the look and the wait.
       if (outbox->empty()) co_await wake_.async_wait(kNoThrow);
@@ -274,9 +286,25 @@ void Connection::call_handler(const std::shared_ptr<Outbox>& outbox, std::shared
   }
 }
 
+asio::awaitable<bool> Connection::shake_hands() {
+  auto& tls = stream_.use_tls(*state_->tls);
+  tcp().expires_after(kTlsTimeout);
+  auto [error] = co_await tls.async_handshake(asio::ssl::stream_base::server, kNoThrow);
+  co_return !error;
+}
+
+asio::awaitable<void> Connection::become_websocket(Outbox::Upgrade upgrade, const Request& request) {
+  // Nobody may speak before the handshake is answered (RFC 6455 section 4.1); and a request that is none is
+  // a handler's mistake.
+  if (buffer_.size() > 0 || !wants_websocket(request)) co_return;
+  websocket_ = std::make_shared<WsSession>(std::move(stream_), upgrade.limits);
+  co_await websocket_->serve(request, state_->options.server_name, upgrade.opened(websocket_));
+}
+
 asio::awaitable<void> Connection::run() {
   boost::system::error_code ignored;  // a client that is gone already shows when its request is read
-  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  if (state_->tls && !co_await shake_hands()) co_return;
   while (!state_->closing) {
     busy_ = false;
     if (!state_->accepting && buffer_.size() == 0) break;
@@ -289,6 +317,8 @@ asio::awaitable<void> Connection::run() {
     counted_ = true;
     running_ = outbox;
     call_handler(outbox, shared);
+    if (auto upgrade = outbox->take_upgrade())
+      co_return co_await become_websocket(std::move(*upgrade), *shared);
     watch(outbox);
     keep_alive = keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
@@ -300,7 +330,7 @@ asio::awaitable<void> Connection::run() {
     counted_ = false;
     --state_->active;
     if (!keep_alive) break;
-    if (watching_) stream_.socket().cancel();
+    if (watching_) tcp().socket().cancel();
   }
 }
 
@@ -309,9 +339,11 @@ void Connection::end() {
     if (const auto outbox = running_.lock()) outbox->mark_gone();
     --state_->active;
   }
-  boost::system::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-  stream_.close();
+  if (!websocket_) {
+    boost::system::error_code ignored;
+    tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    tcp().close();
+  }
   std::lock_guard lock(state_->mutex);
   state_->connections.erase(shared_from_this());
 }

@@ -4,13 +4,12 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 
 #include "net/server.hpp"
 
@@ -22,6 +21,7 @@ class Connection;
 struct ServerState {
   ServerOptions options;
   Handler handler;
+  std::optional<boost::asio::ssl::context> tls;  // set: every connection begins with its handshake
   std::atomic<bool> accepting{true};
   std::atomic<bool> closing{false};
   std::atomic<std::size_t> active{0};

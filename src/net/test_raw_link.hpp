@@ -1,0 +1,54 @@
+// A bare TCP connection for tests that say things no client of ours would say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace headroom::net {
+
+class RawLink {
+ public:
+  explicit RawLink(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    timeval patience{20, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address);  // a failure shows in send()
+  }
+  RawLink(RawLink&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  RawLink& operator=(RawLink&&) = delete;
+  ~RawLink() { shut(); }
+
+  bool send(std::string_view bytes) {
+    return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
+  std::string read_bytes(std::size_t count) {
+    std::string out;
+    char byte = 0;
+    while (out.size() < count && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
+    return out;
+  }
+  std::string read_until(std::string_view end) {
+    std::string out;
+    char byte = 0;
+    while (!out.ends_with(end) && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
+    return out;
+  }
+  void shut() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_;
+};
+
+}  // namespace headroom::net
