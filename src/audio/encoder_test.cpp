@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "audio/pcm.hpp"
+#include "audio/resampler.hpp"
 
 namespace headroom::audio {
 namespace {
@@ -15,8 +16,8 @@ TEST(Encoder, WavInOnePieceCarriesItsTrueLength) {
   ASSERT_TRUE(e);
   const std::vector<float> samples(100, 0.25F);
   std::string all = (*e)->head(samples.size());
-  all += (*e)->encode(samples);
-  all += (*e)->finish();
+  all += *(*e)->encode(samples);
+  all += *(*e)->finish();
   EXPECT_EQ(all.size(), kWavHeaderBytes + 200);
   EXPECT_EQ(all.substr(0, kWavHeaderBytes), wav_header(24000, 200));
   EXPECT_EQ((*e)->content_type(), "audio/wav");
@@ -32,21 +33,26 @@ TEST(Encoder, PcmIsBareSamples) {
   auto e = Encoder::create(Format::kPcm, 8000, true);
   ASSERT_TRUE(e);
   EXPECT_EQ((*e)->head({}), "");
-  EXPECT_EQ((*e)->encode(std::vector<float>(3, 0.0F)).size(), 6U);
+  EXPECT_EQ((*e)->encode(std::vector<float>(3, 0.0F))->size(), 6U);
   EXPECT_EQ((*e)->content_type(), "audio/pcm");
 }
 
-TEST(Encoder, RefusesKnownFormatsThatAreNotOfferedYet) {
-  for (const auto* name : {"mp3", "opus", "flac", "aac"}) {
-    const auto format = parse_format(name);
+TEST(Encoder, OffersEveryFormatAtEveryRateWithItsMediaType) {
+  for (const auto* name : {"wav", "pcm", "mp3", "opus", "flac", "aac"}) {
+    const auto format = parse_format(name).and_then(check_offered);
     ASSERT_TRUE(format) << name;
     EXPECT_EQ(format_name(*format), name);
-    const auto e = Encoder::create(*format, 24000, true);
-    ASSERT_FALSE(e) << name;
-    EXPECT_EQ(e.error().code, base::ErrorCode::kUnsupported);
-    EXPECT_EQ(e.error().context, "unsupported_format");
-    EXPECT_EQ(e.error().message, std::string("format '") + name + "' is not offered yet; use wav or pcm");
+    for (const int rate : kSampleRates) {
+      const auto e = Encoder::create(*format, rate, true);
+      ASSERT_TRUE(e) << name << " " << rate << ": " << e.error().message;
+      EXPECT_EQ((*e)->content_type(), content_type(*format));
+    }
+    EXPECT_EQ(Encoder::create(*format, 12000, true).error().context, "unsupported_sample_rate");
   }
+  EXPECT_EQ(content_type(Format::kMp3), "audio/mpeg");
+  EXPECT_EQ(content_type(Format::kOpus), "audio/ogg; codecs=opus");
+  EXPECT_EQ(content_type(Format::kFlac), "audio/flac");
+  EXPECT_EQ(content_type(Format::kAac), "audio/aac");
 }
 
 TEST(Encoder, NamesAnUnknownFormat) {

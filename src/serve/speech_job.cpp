@@ -136,8 +136,14 @@ void SpeechJob::deliver(std::vector<float> samples) {
     return last ? finish_whole() : queue_next();
   }
   std::string bytes = first_audio_ ? std::string{} : encoder_->head(std::nullopt);
-  bytes += encoder_->encode(samples);
-  if (last) bytes += encoder_->finish();
+  auto coded = encoder_->encode(samples);
+  if (!coded) return fail(coded.error());
+  bytes += *coded;
+  if (last) {
+    auto end_of_stream = encoder_->finish();
+    if (!end_of_stream) return fail(end_of_stream.error());
+    bytes += *end_of_stream;
+  }
   if (last) ticket_->release();  // before the last bytes go out, see admission.hpp
   if (!first_audio_) {
     first_audio_ = context_.clock.steady();
@@ -155,6 +161,10 @@ void SpeechJob::deliver(std::vector<float> samples) {
 }
 
 void SpeechJob::finish_whole() {
+  auto coded = encoder_->encode(collected_);
+  if (!coded) return fail(coded.error());
+  auto rest = encoder_->finish();
+  if (!rest) return fail(rest.error());
   net::Response response;
   response.headers.add("content-type", std::string(encoder_->content_type()));
   response.headers.add("x-sample-rate", std::to_string(request_.sample_rate));
@@ -163,8 +173,8 @@ void SpeechJob::finish_whole() {
   response.headers.add("server-timing", fmt::format("queue;dur={:.1f}, synthesis;dur={:.1f}",
                                                     base::to_ms(queue_time_), base::to_ms(synthesis_time_)));
   response.body = encoder_->head(samples_out_);
-  response.body += encoder_->encode(collected_);
-  response.body += encoder_->finish();
+  response.body += *coded;
+  response.body += *rest;
   collected_.clear();
   first_audio_ = context_.clock.steady();
   context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
