@@ -37,6 +37,7 @@ struct AllOptions {
 struct Row {
   base::Command command;
   std::function<int(Session&)> run;
+  bool bare = false;  // works with --http
 };
 
 std::vector<Row> make_rows(AllOptions& o) {
@@ -44,7 +45,8 @@ std::vector<Row> make_rows(AllOptions& o) {
       {{"drift", "compare what runs with the model file and the plan (read-only)", o.drift.table()},
        [&](Session& s) { return run_drift(o.drift, s); }},
       {{"qmax", "measure the most outstanding requests one instance carries within the SLO", o.qmax.table()},
-       [&](Session& s) { return run_qmax(o.qmax, s); }},
+       [&](Session& s) { return run_qmax(o.qmax, s); },
+       true},
       {{"ttotal", "measure how long a new instance takes until traffic is well again", o.ttotal.table()},
        [&](Session& s) { return run_ttotal(o.ttotal, s); }},
       {{"apply", "register what a plan holds", o.apply.table()},
@@ -87,6 +89,11 @@ int run_online(const AllOptions& o, const Row& row, const std::vector<base::Sett
   if (!session) {
     print_err("tts-bench " + row.command.name + ": " + base::describe(session.error()));
     return base::error_row(session.error().code).exit_code;
+  }
+  if ((*session)->bare() && !row.bare) {
+    print_err("tts-bench " + row.command.name +
+              ": --http measures a bare server, which has no AWS side; leave it out, or use qmax");
+    return base::kExitUsage;
   }
   return row.run(**session);
 }

@@ -147,6 +147,15 @@ void explain(const Session& session, const artifact::QmaxArtifact& a, const std:
   session.say("written: " + path);
 }
 
+// What is known of a bare server: where it is and what it was sent.
+LiveEndpoint bare_live(const Session& session, const LoadPlan& load) {
+  LiveEndpoint live;
+  live.fingerprint.endpoint = session.bare()->url;
+  live.fingerprint.transport = session.bare()->form + " over http";
+  live.fingerprint.workload_hash = load.hash;
+  return live;
+}
+
 int verdict_code(const QmaxOptions& options, const artifact::QmaxArtifact& a) {
   if (capacity::nothing_judged(a.result)) return base::kExitInconclusive;
   if (a.result.verdict == capacity::QmaxVerdict::kNone) return base::kExitNegative;
@@ -210,7 +219,8 @@ int run_qmax(const QmaxOptions& options, Session& session) {
   if (!load) return end_with(session, load.error());
   if (options.dry_run) return dry_run(options, session, *load);
   const double slo_ms = slo_of(options, session);
-  auto live = read_live(session, std::string(aws::name_of(load->transport)), load->hash);
+  auto live = session.bare() ? base::Result<LiveEndpoint>(bare_live(session, *load))
+                             : read_live(session, std::string(aws::name_of(load->transport)), load->hash);
   if (!live) return end_with(session, live.error());
   if (options.require_unbounded_queue && live->queue_limit) {
     return end_with(session, {ErrorCode::kRefused,
@@ -220,10 +230,13 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                               {}});
   }
   if (auto made = base::make_directories(session.folder()); !made)
-    return end_with(session, made.error());  // before the work
-  if (auto fine = stop_at_drift(session, options.force); !fine) return end_with(session, fine.error());
-  if (auto yes = session.consent("suspend scaling, pin one instance and load it",
-                                 base::to_s(estimate(options)) / 3600.0);
+    return end_with(session, made.error());      // before the work
+  const bool bare = session.bare().has_value();  // nothing to compare, to pay for or to freeze
+  if (auto fine = bare ? base::Result<void>() : stop_at_drift(session, options.force); !fine)
+    return end_with(session, fine.error());
+  if (auto yes = bare ? base::Result<void>()
+                      : session.consent("suspend scaling, pin one instance and load it",
+                                        base::to_s(estimate(options)) / 3600.0);
       !yes)
     return end_with(session, yes.error());
 
@@ -232,14 +245,16 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                        options.method == "ladder" ? options.rungs.back() : options.max_n);
   if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
-  {
+  if (bare) {
+    measured = measure(options, session, **rig, slo_ms);
+  } else {
     auto freeze = Freeze::engage(session, *live, 1);
     if (!freeze) return end_with(session, freeze.error());
     measured = measure(options, session, **rig, slo_ms);
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
   if (!measured) return end_with(session, measured.error());
-  const bool joined = join_metric(session, measured->runs[measured->chosen].rungs);
+  const bool joined = bare || join_metric(session, measured->runs[measured->chosen].rungs);
   auto a = to_artifact(options, session, *live, *measured, slo_ms);
   if (!joined)
     a.header.notes.push_back(

@@ -29,36 +29,64 @@ base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& sess
                                                            : "response-stream";
   auto workload = load::Workload::make(spec, static_cast<std::uint64_t>(options.seed));
   if (!workload) return tl::unexpected(workload.error());
-  auto body = load::body_format("sagemaker", options.voice, "pcm");
+  const auto& bare = session.bare();
+  auto body = bare ? bare_body(session.options().bare, *bare, options.voice)
+                   : load::body_format("sagemaker", options.voice, "pcm");
   if (!body) return tl::unexpected(body.error());
-  auto kind = aws::parse_invoke_transport(transport);
+  auto kind = bare ? aws::InvokeTransport::kHttp : aws::parse_invoke_transport(transport);
   if (!kind) return tl::unexpected(kind.error());
-  if (*kind == aws::InvokeTransport::kHttp) {
+  if (!bare && *kind == aws::InvokeTransport::kHttp) {
     return base::fail(
         base::ErrorCode::kUnsupported,
-        "transport http measures a bare server and has no endpoint; use response-stream or buffered");
+        "transport http measures a bare server and has no endpoint; name the server with --http URL, "
+        "or use response-stream or buffered");
   }
   LoadPlan plan{std::move(*workload), std::move(*body), *kind, {}};
   plan.hash = plan.workload.hash(plan.body);
   return plan;
 }
 
+base::Result<void> Rig::connect(Session& session, int most_outstanding) {
+  const auto connections = static_cast<std::size_t>(most_outstanding) + 4;
+  const auto& bare = session.bare();
+  if (bare && !bare->tls) {
+    load::HttpTargetOptions http;
+    http.url = bare->url;
+    http.headers = bare->headers;
+    http.connections = connections;
+    http.lanes = static_cast<std::size_t>(session.options().bare.driver_threads);
+    auto made = load::HttpTarget::make(http);
+    if (!made) return tl::unexpected(made.error());
+    http_ = std::move(*made);
+    return {};
+  }
+  aws::InvokerOptions invoker;
+  invoker.transport = plan_.transport;
+  if (bare) {
+    invoker.url = bare->url;
+  } else {
+    invoker.endpoint = session.endpoint();
+    invoker.target_variant = session.variant();
+  }
+  invoker.connections = connections;
+  auto made = aws::Invoker::make(session.runtime(), session.settings(), session.credentials(), invoker);
+  if (!made) return tl::unexpected(made.error());
+  invoker_ = std::move(*made);
+  target_ = std::make_unique<load::InvokerTarget>(*invoker_);
+  return {};
+}
+
 base::Result<std::unique_ptr<Rig>> Rig::make(Session& session, LoadPlan plan, const LoadOptions& options,
                                              int most_outstanding) {
   std::unique_ptr<Rig> rig(new Rig(std::move(plan)));
-  aws::InvokerOptions invoker;
-  invoker.transport = rig->plan_.transport;
-  invoker.endpoint = session.endpoint();
-  invoker.target_variant = session.variant();
-  invoker.connections = static_cast<std::size_t>(most_outstanding) + 4;
-  auto made = aws::Invoker::make(session.runtime(), session.settings(), session.credentials(), invoker);
-  if (!made) return tl::unexpected(made.error());
-  rig->invoker_ = std::move(*made);
-  rig->target_ = std::make_unique<load::InvokerTarget>(*rig->invoker_);
+  if (auto connected = rig->connect(session, most_outstanding); !connected)
+    return tl::unexpected(connected.error());
+  load::Target& target = rig->http_ ? static_cast<load::Target&>(*rig->http_) : *rig->target_;
   load::DriverOptions driver;
+  if (rig->http_) driver.event_loops = static_cast<int>(rig->http_->lanes());
   driver.request_timeout = options.request_timeout;
-  rig->driver_ = std::make_unique<load::Driver>(*rig->target_, rig->plan_.workload, rig->plan_.body,
-                                                session.clock(), driver);
+  rig->driver_ =
+      std::make_unique<load::Driver>(target, rig->plan_.workload, rig->plan_.body, session.clock(), driver);
   rig->driver_->start();
   return rig;
 }
@@ -68,7 +96,8 @@ Rig::~Rig() {
 }
 
 base::Result<void> Rig::warm(int n, Session& session) {
-  return invoker_->warm(static_cast<std::size_t>(n), session.soon());
+  const auto count = static_cast<std::size_t>(n);
+  return http_ ? http_->warm(count, session.soon()) : invoker_->warm(count, session.soon());
 }
 
 }  // namespace headroom::bench

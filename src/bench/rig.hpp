@@ -1,4 +1,4 @@
-// Rig: the load driver wired to one endpoint: workload, request bodies, connections.
+// Rig: the load driver wired to one endpoint or bare server: workload, request bodies, connections.
 //
 // Made once per measurement. Single threaded but for what the driver does inside.
 #pragma once
@@ -12,6 +12,7 @@
 #include "base/options.hpp"
 #include "bench/session.hpp"
 #include "load/driver.hpp"
+#include "load/http_target.hpp"
 #include "load/target.hpp"
 #include "load/workload.hpp"
 
@@ -46,8 +47,10 @@ class Rig {
 
  private:
   explicit Rig(LoadPlan plan) : plan_(std::move(plan)) {}
+  base::Result<void> connect(Session& session, int most_outstanding);
   LoadPlan plan_;
   std::unique_ptr<aws::Invoker> invoker_;
+  std::unique_ptr<load::HttpTarget> http_;  // one of the two carries the requests
   std::unique_ptr<load::InvokerTarget> target_;
   std::unique_ptr<load::Driver> driver_;
 };

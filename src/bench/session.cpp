@@ -33,7 +33,7 @@ base::Result<std::string> read_answer(Interrupt& interrupt) {
 }  // namespace
 
 std::vector<base::Option> CommonOptions::table() {
-  return {
+  std::vector<base::Option> rows{
       {.name = "endpoint", .help = "the endpoint; default: the model file's", .target = &endpoint},
       {.name = "variant", .help = "its production variant", .target = &variant},
       {.name = "region", .help = "AWS region; default: environment, then profile", .target = &region},
@@ -47,6 +47,9 @@ std::vector<base::Option> CommonOptions::table() {
       {.name = "quiet", .help = "print results only", .target = &quiet},
       {.name = "yes", .help = "do not ask before changing state", .target = &yes},
   };
+  const auto own = bare.table();
+  rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
 }
 
 Session::Session(const CommonOptions& options, Interrupt& interrupt)
@@ -64,7 +67,11 @@ base::Result<std::unique_ptr<Session>> Session::open(const CommonOptions& option
     if (!model) return tl::unexpected(model.error());
     session->model_file_ = std::move(*model);
   }
+  auto bare = read_bare(options.bare);
+  if (!bare) return tl::unexpected(bare.error());
+  session->bare_ = std::move(*bare);
   session->endpoint_ = !options.endpoint.empty() ? options.endpoint
+                       : session->bare_          ? session->bare_->name
                        : session->model_file_    ? session->model_file_->endpoint
                                                  : std::string{};
   if (session->endpoint_.empty()) {
@@ -83,6 +90,12 @@ base::Result<std::unique_ptr<Session>> Session::open(const CommonOptions& option
   auto runtime = aws::Runtime::start();
   if (!runtime) return tl::unexpected(runtime.error());
   session->runtime_ = std::move(*runtime);
+  if (session->bare_) {
+    aws::Settings only_url;
+    only_url.endpoints.fill(*aws::parse_endpoint_url(session->bare_->url));
+    session->settings_ = std::make_unique<aws::Settings>(std::move(only_url));
+    return session;
+  }
   auto found = aws::load_settings(
       *session->runtime_, {given(options.region), given(options.profile), given(options.endpoint_url)});
   if (!found) return tl::unexpected(found.error());
@@ -144,7 +157,7 @@ artifact::Header Session::header(artifact::Fingerprint fingerprint) {
   header.fingerprint = std::move(fingerprint);
   header.settings = requested_;
   header.account = account_;
-  header.region = settings_->region;
+  if (!bare_) header.region = settings_->region;
   header.endpoint_url = settings_->endpoint(aws::Service::kSageMaker).url();
   return header;
 }

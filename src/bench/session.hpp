@@ -26,6 +26,7 @@
 #include "base/clock.hpp"
 #include "base/options.hpp"
 #include "base/result.hpp"
+#include "bench/bare.hpp"
 #include "bench/interrupt.hpp"
 #include "model/model_file.hpp"
 
@@ -41,6 +42,7 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   bool yes = false;
+  BareOptions bare;
   std::vector<base::Option> table();
 };
 
@@ -54,6 +56,9 @@ class Session {
   ~Session();
 
   const CommonOptions& options() const { return options_; }
+  // Set with --http: there is no AWS side then, and only the runtime, endpoint() (a name made of the URL) and
+  // folder() may be used; settings() hold the URL and no region.
+  const std::optional<BareServer>& bare() const { return bare_; }
   const std::string& endpoint() const { return endpoint_; }
   const std::string& variant() const { return options_.variant; }
   const std::string& folder() const { return folder_; }  // where artifacts go
@@ -92,6 +97,7 @@ class Session {
   base::SystemClock clock_;
   std::string endpoint_, folder_, run_id_;
   std::optional<model::ModelFile> model_file_;
+  std::optional<BareServer> bare_;
   std::unique_ptr<aws::Runtime> runtime_;
   std::unique_ptr<aws::Settings> settings_;
   std::shared_ptr<aws::Credentials> credentials_;

@@ -168,10 +168,9 @@ std::string Workload::hash(const BodyFormat& body) const {
 
 base::Result<BodyFormat> body_format(std::string_view api, std::string_view voice, std::string_view format) {
   BodyFormat out;
-  if (format != "wav" && format != "pcm") {
-    return fail(ErrorCode::kInvalidArgument,
-                "unknown audio format '" + std::string(format) +
-                    "' for measuring; choose wav or pcm, whose samples can be read");
+  if (format != "wav" && format != "pcm" && format != "mp3" && format != "opus") {
+    return fail(ErrorCode::kInvalidArgument, "unknown audio format '" + std::string(format) +
+                                                 "' for measuring; choose wav, pcm, mp3 or opus");
   }
   out.pcm_sample_rate = format == "pcm" ? 24'000 : 0;
   const std::string spoken = json_escaped(voice);
