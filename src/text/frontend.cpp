@@ -73,8 +73,8 @@ struct Frontend::State {
         vocab(std::move(v)),
         us_lexicon(std::move(american)),
         gb_lexicon(std::move(british)),
-        us_normaliser(false, o.normalise),
-        gb_normaliser(true, o.normalise),
+        us_normaliser(false),
+        gb_normaliser(true),
         us(us_lexicon, false, [this](std::string_view w) { return fallback(w, false); }),
         gb(gb_lexicon, true, [this](std::string_view w) { return fallback(w, true); }) {}
 
@@ -91,11 +91,13 @@ struct Frontend::State {
     return sound;
   }
 
-  Units english(const std::vector<Piece>& pieces, bool british_english, std::size_t& dropped) const {
+  Units english(const std::vector<Piece>& pieces, bool british_english, NormaliseOptions kinds,
+                std::size_t& dropped) const {
+    const Normaliser& normaliser = british_english ? gb_normaliser : us_normaliser;
     std::vector<Token> tokens;
     for (const auto& piece : pieces) {
       if (piece.kind == Token::Kind::kWord) {
-        dropped += tokenise((british_english ? gb_normaliser : us_normaliser).apply(piece.text), tokens);
+        dropped += tokenise(normaliser.apply(piece.text, kinds), tokens);
         continue;
       }
       Token t;
@@ -151,7 +153,8 @@ Result<std::unique_ptr<Frontend>> Frontend::create(const FrontendOptions& option
   return std::unique_ptr<Frontend>(new Frontend(std::move(state)));
 }
 
-Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, Language language) const {
+Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, Language language,
+                                                    NormaliseOptions normalise) const {
   state_->texts.fetch_add(1, std::memory_order_relaxed);
   if (!is_english(language) && !(state_->options.use_espeak && Espeak::instance().available())) {
     return fail(
@@ -162,8 +165,9 @@ Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, 
   CleanText cleaned = clean(utf8_text);
   std::size_t dropped = cleaned.dropped;
   const std::vector<Piece> pieces = split_markup(cleaned.text);
-  const Units units = is_english(language) ? state_->english(pieces, language == Language::kBritish, dropped)
-                                           : state_->foreign(pieces, language, dropped);
+  const Units units = is_english(language)
+                          ? state_->english(pieces, language == Language::kBritish, normalise, dropped)
+                          : state_->foreign(pieces, language, dropped);
   std::vector<TextSegment> out = cut_into_segments(units, state_->vocab, state_->options.limits, dropped);
   state_->dropped_symbols.fetch_add(dropped, std::memory_order_relaxed);
   if (out.empty()) {

@@ -50,7 +50,6 @@ struct FrontendOptions {
   std::filesystem::path model_dir;  // holds vocab.json and lexicon/{us,gb}_{gold,silver}.json
   bool use_espeak = true;           // false: as if espeak-ng were not installed
   SegmentLimits limits;
-  NormaliseOptions normalise;
 };
 
 struct FrontendCounts {
@@ -64,7 +63,9 @@ class Frontend {
   static base::Result<std::unique_ptr<Frontend>> create(const FrontendOptions& options);
   ~Frontend();
 
-  base::Result<std::vector<TextSegment>> segments(std::string_view utf8_text, Language language) const;
+  // `normalise`: kinds to leave as they are written; English only, the other languages are read by espeak-ng.
+  base::Result<std::vector<TextSegment>> segments(std::string_view utf8_text, Language language,
+                                                  NormaliseOptions normalise = {}) const;
   FrontendCounts counts() const;
   // One sentence for the log: which espeak-ng speaks unknown words, or what happens without it.
   std::string status() const;

@@ -58,6 +58,7 @@ struct Normaliser::Rules {
   struct Compiled {
     std::unique_ptr<re2::RE2> re;
     rules::Expand expand;
+    NormaliseKind kind;
   };
   std::vector<Compiled> list;
   NumberStyle style;
@@ -66,7 +67,7 @@ struct Normaliser::Rules {
 Normaliser::Normaliser(Normaliser&&) noexcept = default;
 Normaliser::~Normaliser() = default;
 
-Normaliser::Normaliser(bool british, NormaliseOptions options) : rules_(std::make_unique<Rules>()) {
+Normaliser::Normaliser(bool british) : rules_(std::make_unique<Rules>()) {
   rules_->style.british = british;
   std::vector<rules::Rule> all;
   rules::add_web(all);
@@ -79,8 +80,7 @@ Normaliser::Normaliser(bool british, NormaliseOptions options) : rules_(std::mak
   re2::RE2::Options re_options;
   re_options.set_log_errors(false);
   for (const auto& rule : all) {
-    if ((options.kinds & static_cast<std::uint32_t>(rule.kind)) == 0) continue;
-    rules_->list.push_back({std::make_unique<re2::RE2>(rule.pattern, re_options), rule.expand});
+    rules_->list.push_back({std::make_unique<re2::RE2>(rule.pattern, re_options), rule.expand, rule.kind});
   }
 }
 
@@ -134,10 +134,22 @@ std::string apply_rule(const re2::RE2& re, rules::Expand expand, const std::stri
 
 }  // namespace
 
-std::string Normaliser::apply(std::string_view clean_text) const {
+base::Result<NormaliseKind> parse_normalise_kind(std::string_view name) {
+  std::string known;
+  for (const auto& row : kNormaliseKinds) {
+    if (row.name == name) return row.kind;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return base::fail(base::ErrorCode::kInvalidArgument,
+                    "there is no kind '" + std::string(name.substr(0, 32)) + "' to normalise; use " + known,
+                    "normalise");
+}
+
+std::string Normaliser::apply(std::string_view clean_text, NormaliseOptions options) const {
   std::string text(clean_text);
   for (const auto& rule : rules_->list) {
-    if (rule.re->ok()) text = apply_rule(*rule.re, rule.expand, text, rules_->style);
+    if (rule.re->ok() && options.has(rule.kind))
+      text = apply_rule(*rule.re, rule.expand, text, rules_->style);
   }
   return text;
 }

@@ -85,8 +85,8 @@ void add_codes(std::vector<Rule>& out) {
       {K::kPhone,
        R"(\b((?:[Zz]ip|[Cc]ode|PIN|[Ee]xtension|[Ff]light|[Pp]asscode|[Pp]assword|[Cc]onfirmation|[Aa]ccount|[Oo]rder|[Rr]eference)(?: (?:code|number|no|is|was))*:?) (\d{4,})\b)",
        named_code});
-  out.push_back({K::kNumber, R"(\b([vV]?)(\d+(?:\.\d+){2,})\b)", version});
-  out.push_back({K::kNumber, R"(\b([vV])(\d+(?:\.\d+)*)\b)", version});
+  out.push_back({K::kVersion, R"(\b([vV]?)(\d+(?:\.\d+){2,})\b)", version});
+  out.push_back({K::kVersion, R"(\b([vV])(\d+(?:\.\d+)*)\b)", version});
 }
 
 }  // namespace headroom::text::rules

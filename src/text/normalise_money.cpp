@@ -89,7 +89,8 @@ std::optional<std::string> cents(const Match& m) {
 void add_money(std::vector<Rule>& out) {
   const std::string num = std::string("(") + kNum + ")";
   const std::string magnitude = std::string(kMagnitude) + "?";
-  out.push_back({NormaliseKind::kMoney, "([$£€¥₹₩]) ?" + num + " ?[-–] ?[$£€¥₹₩]?" + num + magnitude, range});
+  out.push_back({NormaliseKind::kMoney | NormaliseKind::kRange,
+                 "([$£€¥₹₩]) ?" + num + " ?[-–] ?[$£€¥₹₩]?" + num + magnitude, range});
   out.push_back(
       {NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK))?([$£€¥₹₩]) ?" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + " ?([$€£¥₹₩])", sign_last});

@@ -268,10 +268,11 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
-  out.push_back({K::kUnit, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units, unit_range});
+  out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
+                 unit_range});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
-  out.push_back({K::kNumber, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
+  out.push_back({K::kRange, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
   out.push_back(
       {K::kNumber,
        R"(\b([Ii]n|[Ss]ince|[Ff]rom|[Uu]ntil|[Bb]efore|[Aa]fter|[Yy]ear|[Aa]round|[Cc]irca) (1\d{3})\b)",

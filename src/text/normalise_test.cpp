@@ -179,10 +179,34 @@ TEST(Normalise, ReadsSymbols) {
 }
 
 TEST(Normalise, LeavesAKindAloneWhenItIsSwitchedOff) {
-  const Normaliser n(false, {~static_cast<std::uint32_t>(NormaliseKind::kMoney)});
-  EXPECT_NE(squeezed(n.apply("$5")), "five dollars");
-  const Normaliser none(false, {0});
-  EXPECT_EQ(none.apply("$5.3 billion & 9:30PM"), "$5.3 billion & 9:30PM");
+  constexpr std::string_view kText = "$5.3 billion & 9:30PM";
+  EXPECT_EQ(american().apply(kText, NormaliseOptions::none()), kText);
+  // Each kind has a text that it alone decides.
+  const std::vector<std::pair<NormaliseKind, std::string_view>> alone{
+      {NormaliseKind::kUrl, "example.org"}, {NormaliseKind::kEmail, "a@b.xy"},
+      {NormaliseKind::kMoney, "$5"},        {NormaliseKind::kDate, "12/05/2024"},
+      {NormaliseKind::kTime, "9:30 pm"},    {NormaliseKind::kPhone, "555-1234"},
+      {NormaliseKind::kUnit, "5 km"},       {NormaliseKind::kOrdinal, "3rd"},
+      {NormaliseKind::kNumber, "82"},       {NormaliseKind::kAbbreviation, "Dr. Smith"},
+      {NormaliseKind::kSymbol, "a & b"},    {NormaliseKind::kRange, "10-12"},
+      {NormaliseKind::kVersion, "v2.0.1"}};
+  EXPECT_EQ(alone.size(), kNormaliseKinds.size());
+  for (const auto& [kind, text] : alone) {
+    NormaliseOptions off;
+    off.set(kind, false);
+    EXPECT_NE(american().apply(text, off), american().apply(text)) << text;
+    NormaliseOptions only = NormaliseOptions::none();
+    only.set(kind, true);
+    EXPECT_NE(american().apply(text, only), text) << text;
+  }
+}
+
+TEST(Normalise, KnowsItsKindsByName) {
+  for (const auto& row : kNormaliseKinds) EXPECT_EQ(parse_normalise_kind(row.name), row.kind);
+  const auto unknown = parse_normalise_kind("colour");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("'colour'"), std::string::npos);
+  EXPECT_NE(unknown.error().message.find("money"), std::string::npos);
 }
 
 TEST(Normalise, TakesLinearTimeOnHostileText) {
