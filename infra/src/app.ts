@@ -1,0 +1,47 @@
+// The CDK app: three stacks for each model, checked by cdk-nag while they are synthesised. Needs no account, network or bootstrap.
+import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { App, BootstraplessSynthesizer, Tags, Validations } from "aws-cdk-lib";
+import { AwsSolutionsChecks } from "cdk-nag";
+import { type Deployment, speaks } from "./deployment.ts";
+import { cacheStack, endpointStack, FOUNDATION_STACK } from "./names.ts";
+import { Problem } from "./problem.ts";
+import { SpeechEndpointStack } from "./stacks/endpoint_stack.ts";
+import { SpeechFoundationStack } from "./stacks/foundation_stack.ts";
+import { SpeechModelCacheStack } from "./stacks/model_cache_stack.ts";
+
+export interface Template { stack: string; path: string; body: string }
+
+export function buildApp(deployments: Deployment[], outdir: string): App {
+  const app = new App({ outdir, analyticsReporting: false, treeMetadata: false });
+  const synthesizer = new BootstraplessSynthesizer(); // the templates hold no assets
+  const foundation = new SpeechFoundationStack(app, FOUNDATION_STACK, { synthesizer });
+  for (const deployment of deployments) {
+    const { name } = deployment.model;
+    const endpoint = new SpeechEndpointStack(app, endpointStack(name), { synthesizer: new BootstraplessSynthesizer(), deployment });
+    endpoint.addStackDependency(foundation);
+    Tags.of(endpoint).add("headroom:model", name);
+    if (!speaks(deployment.model)) continue;
+    const cache = new SpeechModelCacheStack(app, cacheStack(name), { synthesizer: new BootstraplessSynthesizer(), deployment });
+    cache.addStackDependency(foundation);
+    endpoint.addStackDependency(cache);
+    Tags.of(cache).add("headroom:model", name);
+  }
+  Tags.of(app).add("project", "headroom");
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  return app;
+}
+
+// The templates by stack, in the order to deploy them. A finding of cdk-nag is an error.
+export function synthesise(deployments: Deployment[], outdir: string): Template[] {
+  const clash = deployments.find((one, index) => deployments.findIndex((other) => other.model.endpoint === one.model.endpoint) !== index);
+  if (clash) {
+    throw new Problem(`two of the models have the endpoint '${clash.model.endpoint}'`, "give each model file its own endpoint");
+  }
+  mkdirSync(outdir, { recursive: true });
+  buildApp(deployments, outdir).synth();
+  const order = [FOUNDATION_STACK, ...deployments.flatMap(({ model }) => [cacheStack(model.name), endpointStack(model.name)])];
+  const made = order.map((stack) => ({ stack, path: join(outdir, `${stack}.template.json`) })).filter(({ path }) => existsSync(path));
+  if (made.length === 0) throw new Error(`synthesis left nothing in ${outdir}: ${readdirSync(outdir).join(", ")}`);
+  return made.map(({ stack, path }) => ({ stack, path, body: readFileSync(path, "utf8") }));
+}
