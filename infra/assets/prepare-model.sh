@@ -44,7 +44,11 @@ got="$(sha256sum "$directory/manifest.json" | cut -d' ' -f1)"
 "$PYTHON" "$SETUP_DIR/check_model.py" "$directory" || die "a file of $directory is not as its manifest says"
 
 case "$target" in
-    s3://*) aws s3 sync "$directory" "${target%/}/" --exclude .complete --checksum-algorithm SHA256 --only-show-errors ;;
+    s3://*)
+        # The manifest last: where it lies, everything lies.
+        aws s3 sync "$directory" "${target%/}/" --exclude .complete --exclude manifest.json --checksum-algorithm SHA256 --only-show-errors
+        aws s3 cp "$directory/manifest.json" "${target%/}/manifest.json" --checksum-algorithm SHA256 --only-show-errors
+        ;;
     *)
         mkdir -p "$target"
         cp -R "$directory/." "$target/"

@@ -1,0 +1,129 @@
+// speech-infra deploy: foundation, weights, endpoint, in this order; what cannot work is said before anything is changed.
+import { type Deployment, speaks } from "../deployment.ts";
+import { bucketOf, cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
+import { EXIT, Problem } from "../problem.ts";
+import type { Cloud, StackState } from "./cloud.ts";
+import type { Options } from "./options.ts";
+import { withoutRetypedPolicies } from "./retyped.ts";
+import { deployStack, refuseHalfDeployed } from "./stack_runner.ts";
+import { sayScaling } from "./synth.ts";
+import type { Terminal } from "./terminal.ts";
+import { fillWeights, putSource } from "./weights.ts";
+
+export interface TemplateBody { stack: string; body: string }
+
+// A plan that lies there and may not be deployed stops the deployment: without it, an endpoint would quietly lose its scaling.
+export function refusePlans(deployments: Deployment[]): void {
+  for (const { model, judgement, planPath } of deployments) {
+    if (judgement.scaling || !judgement.planGiven) continue;
+    const failures = judgement.failures.filter(({ condition }) => condition !== "scaling_enabled");
+    if (failures.length === 0) continue;
+    throw new Problem(`${planPath} may not be deployed: ${failures.map(({ condition, message }) => `${condition}: ${message}`).join("; ")}`,
+      `${failures[0]?.remedy}; or deploy ${model.name} without autoscaling with --no-plan`, EXIT.negative);
+  }
+}
+
+const wanted = ({ model, judgement }: Deployment): { least: number; most: number } => (judgement.scaling
+  ? { least: judgement.plan.min_instances, most: judgement.plan.max_instances } : { least: model.minInstances, most: model.minInstances });
+
+async function checkQuota(cloud: Cloud, terminal: Terminal, deployment: Deployment): Promise<void> {
+  const { instanceType, path } = deployment.model;
+  const { least, most } = wanted(deployment);
+  let quota;
+  try {
+    quota = await cloud.quota(instanceType);
+  } catch (error) {
+    terminal.say(`note: the quota of ${instanceType} could not be read (${(error as Error).message})`);
+    return;
+  }
+  if (!quota || quota.value >= most) return;
+  const ask = `aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code ${quota.code} --desired-value ${most}`;
+  if (quota.value < least) {
+    throw new Problem(`the account may run ${quota.value} instances of ${instanceType} for endpoints in ${cloud.region()}, ${path} needs ${least}`,
+      `ask for more (a day or two): ${ask}`);
+  }
+  terminal.say(`note: quota ${quota.value} of ${instanceType}, the maximum is ${most}: scaling will stop there; ask for more: ${ask}`);
+}
+
+async function checkBucket(cloud: Cloud, foundation: StackState | undefined, account: string): Promise<void> {
+  if (foundation) return;
+  const bucket = bucketOf(account, cloud.region());
+  const state = await cloud.bucketState(bucket);
+  if (state === "foreign") {
+    throw new Problem(`the bucket name ${bucket} is taken by another account, or may not be read`,
+      "attach infra/iam/speech-infra-deploy.json; if the name is really taken, deploy in another region: it is headroom-speech-ACCOUNT-REGION");
+  }
+  if (state === "ours") {
+    throw new Problem(`the bucket ${bucket} is left from an earlier foundation, outside any stack`,
+      `delete it (aws s3 rb --force s3://${bucket}; the weights are prepared again), or import it into ${FOUNDATION_STACK}`);
+  }
+}
+
+function cost(deployments: Deployment[]): string {
+  const parts = deployments.map((deployment) => {
+    const { least, most } = wanted(deployment);
+    const price = deployment.model.pricePerHourUsd;
+    const count = least === most ? `${least}` : `${least} to ${most}`;
+    const dollars = price === undefined ? "price unknown (instance.price_per_hour_usd)"
+      : `${(least * price).toFixed(2)}${least === most ? "" : ` to ${(most * price).toFixed(2)}`} USD an hour`;
+    return `${deployment.model.endpoint}: ${count} x ${deployment.model.instanceType}, ${dollars}`;
+  });
+  return `${parts.join("; ")}; weights: one build of about 10 minutes and under 1 GB of storage`;
+}
+
+async function imageOf(cloud: Cloud, deployment: Deployment): Promise<string> {
+  if (deployment.image !== "") return "";
+  return (await cloud.stack(endpointStack(deployment.model.name)))?.parameters["ImageUri"] ?? "";
+}
+
+export async function deploy(deployments: Deployment[], templates: TemplateBody[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
+  refusePlans(deployments);
+  const account = await cloud.account();
+  const foundation = await cloud.stack(FOUNDATION_STACK);
+  const first = deployments[0]?.model.name ?? "";
+  refuseHalfDeployed(foundation, first);
+  await checkBucket(cloud, foundation?.status === "REVIEW_IN_PROGRESS" ? undefined : foundation, account);
+  for (const deployment of deployments) {
+    for (const stack of [cacheStack(deployment.model.name), endpointStack(deployment.model.name)]) {
+      refuseHalfDeployed(await cloud.stack(stack), deployment.model.name);
+    }
+    await checkQuota(cloud, terminal, deployment);
+    sayScaling(deployment, terminal);
+  }
+  terminal.say(`account ${account}  region ${cloud.region()}${options.endpointUrl === undefined ? "" : `  at ${options.endpointUrl}`}`);
+  terminal.say(`this will run ${cost(deployments)}`);
+  if (!options.yes && !(await terminal.confirm(`deploy ${deployments.map(({ model }) => model.name).join(", ")}`))) {
+    throw new Problem("not confirmed; nothing was changed", "answer y, or pass --yes", EXIT.negative);
+  }
+  const body = (stack: string): string => templates.find((template) => template.stack === stack)?.body ?? "";
+  await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), {});
+  for (const deployment of deployments) await deployModel(deployment, body, account, cloud, terminal);
+  return EXIT.good;
+}
+
+async function deployModel(deployment: Deployment, body: (stack: string) => string, account: string, cloud: Cloud, terminal: Terminal): Promise<void> {
+  const { model, judgement } = deployment;
+  if (speaks(model)) {
+    await putSource(cloud, terminal, deployment, account);
+    await deployStack(cloud, terminal, cacheStack(model.name), body(cacheStack(model.name)), {});
+    await fillWeights(cloud, terminal, deployment, account);
+  }
+  const before = await imageOf(cloud, deployment);
+  if (deployment.image === "" && before === "") {
+    const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
+    throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
+      `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.name} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
+  }
+  const name = endpointStack(model.name);
+  const parameters: Record<string, string> = deployment.image === "" ? { ImageUri: before } : {};
+  const deployed = await cloud.template(name);
+  const between = deployed === undefined ? undefined : withoutRetypedPolicies(deployed, body(name));
+  if (between !== undefined) {
+    terminal.say(`${name}: a policy changes its type, which AWS does not allow in place: it is removed first`);
+    await deployStack(cloud, terminal, name, between, parameters);
+  }
+  await deployStack(cloud, terminal, name, body(name), parameters);
+  const next = judgement.scaling ? `tts-bench validate --model ${model.name}`
+    : `tts-bench drift --model ${model.name}, then qmax, ttotal and plan; then deploy again, and the policy follows the plan`;
+  terminal.say(`${model.name}: endpoint ${model.endpoint} is deployed; next: ${next}`);
+}

@@ -1,0 +1,35 @@
+// Plans and deployments for tests: small, whole, and changed one field at a time.
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "smol-toml";
+import { type Deployment, makeDeployment } from "../src/deployment.ts";
+import type { Plan } from "../src/plan/plan_file.ts";
+
+export const HERE = dirname(fileURLToPath(import.meta.url));
+export const temporary = (): string => mkdtempSync(join(tmpdir(), "speech-infra-"));
+export type Form = "published" | "native" | "offered-rate";
+
+// What tts-bench plan wrote for models/kokoro-82m.toml from the published run.
+export function plan(form: Form): Plan & Record<string, unknown> {
+  return JSON.parse(readFileSync(join(HERE, "fixtures", `plan-${form}.json`), "utf8")) as Plan & Record<string, unknown>;
+}
+
+export function planFile(content: unknown): string {
+  const path = join(temporary(), "plan.json");
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+  return path;
+}
+
+// models/kokoro-82m.toml with some lines changed, under its own name.
+export function modelFile(change: (text: string) => string = (text) => text): string {
+  const path = join(temporary(), "kokoro-82m.toml");
+  const text = change(readFileSync(join(HERE, "..", "..", "models", "kokoro-82m.toml"), "utf8"));
+  parse(text);
+  writeFileSync(path, text);
+  return path;
+}
+
+export const deployment = (content?: unknown, change?: (text: string) => string, more: object = {}): Deployment =>
+  makeDeployment(modelFile(change), { ...(content === undefined ? {} : { plan: planFile(content) }), ...more });
