@@ -24,6 +24,8 @@ namespace {
 constexpr auto kDrainLimit =
     std::chrono::seconds(30);  // SPEC 1: what is in flight at SIGTERM may take this long
 
+constexpr auto kEmfPeriod = std::chrono::seconds(10);  // SPEC 1.3
+
 struct Settings {
   std::string host = "0.0.0.0";
   int port = 8080;
@@ -40,7 +42,17 @@ struct Settings {
   double service_ms = 55.9;
   double overhead_ms = 4.1;
   double jitter = 0.01;
+  std::string paced_unit = "request";
+  base::Duration session_idle_limit = std::chrono::seconds(300);
+  bool emf = false;
+  std::string endpoint_name;
+  std::string variant_name;
+  std::string api_key_file;
+  std::string tls_cert;
+  std::string tls_key;
+  std::vector<std::string> cors_origin;
   std::string log_level = "info";
+  bool log_text = false;
 };
 
 base::Program make_program(Settings& s) {
@@ -87,7 +99,10 @@ base::Program make_program(Settings& s) {
        .target = &s.slo_ms,
        .min = 1,
        .max = 600'000},
-      {.name = "schedule", .help = "order of segments", .target = &s.schedule, .choices = {"edf", "fifo"}},
+      {.name = "schedule",
+       .help = "order of segments",
+       .target = &s.schedule,
+       .choices = {"edf", "fifo", "fifo-requests"}},
       {.name = "workers",
        .help = "segments synthesised at once; 0: chosen from the cores",
        .target = &s.workers,
@@ -113,6 +128,32 @@ base::Program make_program(Settings& s) {
        .target = &s.jitter,
        .min = 0,
        .max = 1},
+      {.name = "paced-unit",
+       .help = "paced engine: one service per request, or per sentence as a real engine works",
+       .target = &s.paced_unit,
+       .choices = {"request", "sentence"}},
+      {.name = "session-idle-limit",
+       .help = "a WebSocket without a message either way for this long is closed",
+       .target = &s.session_idle_limit,
+       .min = 1},
+      {.name = "emf",
+       .help = "print the load every 10 s in CloudWatch embedded metric format",
+       .target = &s.emf},
+      {.name = "endpoint-name",
+       .help = "dimension EndpointName of --emf; the deployment sets it",
+       .target = &s.endpoint_name},
+      {.name = "variant-name",
+       .help = "dimension VariantName of --emf; the deployment sets it",
+       .target = &s.variant_name},
+      {.name = "api-key-file",
+       .help = "file with one API key a line; every route but /ping and /health then asks for one",
+       .target = &s.api_key_file},
+      {.name = "tls-cert", .help = "PEM certificate chain; with --tls-key: https", .target = &s.tls_cert},
+      {.name = "tls-key", .help = "PEM private key of --tls-cert", .target = &s.tls_key},
+      {.name = "cors-origin",
+       .help = "web origins whose pages may use the API; '*': all; none by default",
+       .target = &s.cors_origin},
+      {.name = "log-text", .help = "log what users say; off by default", .target = &s.log_text},
       {.name = "log-level",
        .help = "what is logged",
        .target = &s.log_level,
@@ -144,7 +185,8 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
     stages.mark("framework_init");
     stages.mark("weights_ready");
     return Loaded{engine::make_paced_engine({s.service_ms, s.overhead_ms, s.jitter, 1}),
-                  serve::paced_planner()};
+                  serve::paced_planner(s.paced_unit == "sentence" ? serve::PacedUnit::kSentence
+                                                                  : serve::PacedUnit::kRequest)};
   }
   const auto [workers, threads] = shares(s);
   auto made = engine::make_openvino_engine(
@@ -178,6 +220,32 @@ int fail_start(net::Loop& loop, const base::Error& error) {
   return base::error_row(error.code).exit_code;
 }
 
+serve::Order order_of(const std::string& schedule) {
+  if (schedule == "fifo") return serve::Order::kFifo;
+  return schedule == "fifo-requests" ? serve::Order::kFifoRequests : serve::Order::kEarliestDeadline;
+}
+
+base::Result<serve::ServiceOptions> service_options(const Settings& s) {
+  if (s.tls_cert.empty() != s.tls_key.empty()) {
+    return base::fail(base::ErrorCode::kInvalidArgument,
+                      "--tls-cert and --tls-key belong together; give both");
+  }
+  serve::ServiceOptions options;
+  options.max_queue_depth = static_cast<std::size_t>(s.max_queue_depth);
+  options.max_characters = static_cast<std::size_t>(s.max_text);
+  options.slo = base::from_ms(s.slo_ms);
+  options.max_age = s.max_request_age;
+  options.order = order_of(s.schedule);
+  options.log_text = s.log_text;
+  options.cors = serve::Cors(s.cors_origin);
+  options.session_idle_limit = std::chrono::duration_cast<std::chrono::milliseconds>(s.session_idle_limit);
+  if (s.api_key_file.empty()) return options;
+  auto keys = serve::ApiKeys::read(s.api_key_file);
+  if (!keys) return tl::unexpected(keys.error());
+  options.keys = std::move(*keys);
+  return options;
+}
+
 int run(const Settings& settings) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -192,16 +260,19 @@ int run(const Settings& settings) {
   stages.mark("container_start");
 
   net::Loop loop(1);
-  serve::Service service(
-      loop, clock,
-      {static_cast<std::size_t>(settings.max_queue_depth), static_cast<std::size_t>(settings.max_text),
-       base::from_ms(settings.slo_ms), settings.max_request_age,
-       settings.schedule == "fifo" ? serve::Order::kFifo : serve::Order::kEarliestDeadline});
+  const auto service_settings = service_options(settings);
+  if (!service_settings) return fail_start(loop, service_settings.error());
+  serve::Service service(loop, clock, *service_settings);
   net::ServerOptions options;
   options.address = settings.host;
   options.port = static_cast<std::uint16_t>(settings.port);
   options.server_name = "tts-serve";
   options.early_answer = serve::early_response;
+  options.tls_certificate_file = settings.tls_cert;
+  options.tls_key_file = settings.tls_key;
+  options.decorate = [cors = service_settings->cors](const net::Request& request, net::Headers& answer) {
+    cors.decorate(request, answer);
+  };
   auto server = net::Server::start(
       loop, options, [&service](std::shared_ptr<net::Exchange> e) { service.handle(std::move(e)); });
   if (!server) return fail_start(loop, server.error());
@@ -213,6 +284,7 @@ int run(const Settings& settings) {
   stages.mark("warmup_done");
   service.become_ready(std::move(loaded->engine), std::move(loaded->planner), stages.elapsed_s());
   stages.mark("ready");
+  if (settings.emf) service.start_emf({settings.endpoint_name, settings.variant_name}, kEmfPeriod);
 
   int signal_number = 0;
   sigwait(&signals, &signal_number);

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <memory>
-#include <optional>
 
 #include "base/clock.hpp"
 #include "base/guarded.hpp"
@@ -17,7 +16,7 @@ namespace headroom::serve {
 
 class Admission {
  public:
-  explicit Admission(std::size_t limit) : limit_(limit) {}  // 0: none
+  Admission(std::size_t limit, const base::Clock& clock);  // 0: no limit
 
   class Ticket {
    public:
@@ -34,15 +33,34 @@ class Admission {
     std::atomic<bool> released_{false};
   };
 
+  // What happened between two readings.
+  struct Interval {
+    std::size_t offered = 0;  // calls of enter(), refused ones included
+    std::size_t accepted = 0;
+    std::size_t outstanding_max = 0;
+    double outstanding_average = 0.0;  // over time
+  };
+
   std::unique_ptr<Ticket> enter();  // null: saturated
   std::size_t outstanding() const;
   std::size_t limit() const { return limit_; }
   bool wait_idle(base::SteadyTime until);  // false: still busy at that time
+  Interval take_interval();                // since the last call, or since the beginning
 
  private:
+  struct State {
+    std::size_t outstanding = 0;
+    Interval interval;
+    base::SteadyTime interval_start{};
+    base::SteadyTime changed{};
+    double request_seconds = 0.0;  // integral of outstanding over time
+  };
+  void count(State& state, std::size_t outstanding);
   void leave();
+
   const std::size_t limit_;
-  base::Guarded<std::size_t> outstanding_;
+  const base::Clock& clock_;
+  base::Guarded<State> state_;
   std::condition_variable idle_;
 };
 

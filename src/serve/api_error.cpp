@@ -19,6 +19,8 @@ constexpr std::array kRows{
     ApiErrorRow{ApiError::kInvalidSpeed, "invalid_speed", 400},
     ApiErrorRow{ApiError::kInvalidField, "invalid_field", 400},
     ApiErrorRow{ApiError::kUnspeakableText, "unspeakable_text", 400},
+    ApiErrorRow{ApiError::kUnauthorized, "unauthorized", 401},
+    ApiErrorRow{ApiError::kForbidden, "forbidden", 403},
     ApiErrorRow{ApiError::kNotFound, "not_found", 404},
     ApiErrorRow{ApiError::kMethodNotAllowed, "method_not_allowed", 405},
     ApiErrorRow{ApiError::kRequestStale, "request_stale", 408},
@@ -28,6 +30,7 @@ constexpr std::array kRows{
     ApiErrorRow{ApiError::kRequestTimeout, "request_timeout", 408},
     ApiErrorRow{ApiError::kBadRequest, "bad_request", 400},
     ApiErrorRow{ApiError::kUnsupportedMediaType, "unsupported_media_type", 415},
+    ApiErrorRow{ApiError::kUpgradeRequired, "upgrade_required", 426},
     ApiErrorRow{ApiError::kQueueSaturated, "queue_saturated", 503},
     ApiErrorRow{ApiError::kStarting, "starting", 503},
     ApiErrorRow{ApiError::kDraining, "draining", 503},
@@ -41,13 +44,16 @@ const ApiErrorRow& api_error_row(ApiError error) {
   return row == kRows.end() ? kRows.back() : *row;
 }
 
+std::string public_message(const ApiFailure& failure) {
+  return failure.error == ApiError::kInternal
+             ? "the request failed inside the server; its log has the request id"
+             : failure.message;
+}
+
 net::Response error_response(const ApiFailure& failure, std::string_view request_id) {
   const ApiErrorRow& row = api_error_row(failure.error);
-  const std::string message = failure.error == ApiError::kInternal
-                                  ? "the request failed inside the server; its log has the request id"
-                                  : failure.message;
   const nlohmann::json body{
-      {"error", {{"code", row.code}, {"message", message}, {"request_id", request_id}}}};
+      {"error", {{"code", row.code}, {"message", public_message(failure)}, {"request_id", request_id}}}};
   net::Response response;
   response.status = row.status;
   response.headers.add("content-type", "application/json");

@@ -20,6 +20,8 @@ enum class ApiError {
   kInvalidSpeed,
   kInvalidField,
   kUnspeakableText,
+  kUnauthorized,
+  kForbidden,
   kNotFound,
   kMethodNotAllowed,
   kRequestStale,
@@ -29,6 +31,7 @@ enum class ApiError {
   kRequestTimeout,
   kBadRequest,
   kUnsupportedMediaType,
+  kUpgradeRequired,
   kQueueSaturated,
   kStarting,
   kDraining,
@@ -48,6 +51,8 @@ struct ApiFailure {
   std::string message;  // names the thing and the remedy
 };
 
+// What a client may read of it.
+std::string public_message(const ApiFailure& failure);
 net::Response error_response(const ApiFailure& failure, std::string_view request_id);
 // For what fails before a handler runs: 400, 408, 413, 431.
 net::Response early_response(int status, const net::Request& seen);

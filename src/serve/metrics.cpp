@@ -83,9 +83,26 @@ struct Metrics::Impl {
                                    .Help("Seconds of audio synthesised")
                                    .Register(registry)
                                    .Add({});
+  prometheus::Family<prometheus::Counter>& accepted = BuildCounter()
+                                                          .Name("headroom_requests_accepted_total")
+                                                          .Help("Synthesis requests that were admitted")
+                                                          .Register(registry);
+  prometheus::Gauge& sessions = BuildGauge()
+                                    .Name("headroom_websocket_sessions")
+                                    .Help("Open WebSocket sessions, idle ones included")
+                                    .Register(registry)
+                                    .Add({});
+  prometheus::Histogram& margin = BuildHistogram()
+                                      .Name("headroom_playback_margin_seconds")
+                                      .Help(
+                                          "Time left before playback would have run dry when a later segment "
+                                          "was ready; up to 0: underrun")
+                                      .Register(registry)
+                                      .Add({}, prometheus::Histogram::BucketBoundaries{
+                                                   -1.0, -0.1, 0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0});
   prometheus::Counter& late = BuildCounter()
                                   .Name("headroom_late_segments_total")
-                                  .Help("Segments finished after playback would have run dry")
+                                  .Help("Segments ready only after playback would have run dry")
                                   .Register(registry)
                                   .Add({});
   prometheus::Counter& dropped = BuildCounter()
@@ -126,7 +143,14 @@ void Metrics::synthesis(double seconds, double audio_seconds) {
   impl_->synthesis.Observe(seconds);
   impl_->audio.Increment(audio_seconds);
 }
-void Metrics::late_segment() { impl_->late.Increment(); }
+void Metrics::playback_margin(double seconds) {
+  impl_->margin.Observe(seconds);
+  if (seconds < 0.0) impl_->late.Increment();
+}
+void Metrics::session(int change) { impl_->sessions.Increment(change); }
+void Metrics::accepted(std::string_view route) {
+  impl_->accepted.Add({{"route", std::string(route)}}).Increment();
+}
 void Metrics::dropped_symbols(std::size_t count) { impl_->dropped.Increment(static_cast<double>(count)); }
 void Metrics::stage(std::string_view name, double elapsed_s) {
   impl_->stages.Add({{"stage", std::string(name)}}).Set(elapsed_s);

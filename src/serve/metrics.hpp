@@ -21,11 +21,13 @@ class Metrics {
   ~Metrics();
 
   void offered(std::string_view route);  // every synthesis request, refused ones too
-  void outcome(std::string_view route, std::string_view outcome);  // ok, failed, aborted, rejected
+  void accepted(std::string_view route);
+  void outcome(std::string_view route, std::string_view outcome);  // ok, failed, aborted, cancelled, rejected
   void rejected(std::string_view reason);                          // an error code of the API
   void first_audio(double seconds);                      // arrival to the first audio handed to the socket
   void synthesis(double seconds, double audio_seconds);  // one segment
-  void late_segment();                                   // finished after its playback deadline
+  void playback_margin(double seconds);  // of a later segment before playback ran dry; negative: after
+  void session(int change);              // WebSockets opened (+1) and closed (-1)
   void dropped_symbols(std::size_t count);
   void stage(std::string_view name, double elapsed_s);
 

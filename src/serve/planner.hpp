@@ -8,8 +8,10 @@
 
 namespace headroom::serve {
 
-// For the paced engine: the whole text is one segment; only its length counts.
-Planner paced_planner();
+// For the paced engine, where only lengths count. One service per request, the whole text one segment; or one
+// per sentence, each a segment, as a real engine would work.
+enum class PacedUnit { kRequest, kSentence };
+Planner paced_planner(PacedUnit unit = PacedUnit::kRequest);
 
 // For real speech: phonemes and segments by the text frontend; the language is the request's, else the
 // voice's.

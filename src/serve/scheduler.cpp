@@ -7,7 +7,8 @@
 namespace headroom::serve {
 
 bool Scheduler::Later::operator()(const Item& a, const Item& b) const {
-  if (order == Order::kFifo) return std::tie(a.request, a.number) > std::tie(b.request, b.number);
+  if (order == Order::kFifo) return a.number > b.number;
+  if (order == Order::kFifoRequests) return std::tie(a.request, a.number) > std::tie(b.request, b.number);
   return std::tie(a.deadline, a.number) > std::tie(b.deadline, b.number);
 }
 

@@ -1,6 +1,7 @@
 // Scheduler: worker threads that take one segment at a time, earliest deadline first (SPEC 1.3).
 //
-// It knows nothing of requests or engines. Order: by deadline, then by arrival; FIFO ignores deadlines. The
+// It knows nothing of requests or engines. Order: by deadline, then by arrival; both FIFOs, kept for
+// comparison, ignore deadlines. The
 // queue is bounded by admission, so it has no limit of its own. Thread safety: submit() from any thread; work
 // runs on a worker. The destructor lets running work end and drops what is queued.
 #pragma once
@@ -17,13 +18,17 @@
 
 namespace headroom::serve {
 
-enum class Order { kEarliestDeadline, kFifo };
+enum class Order {
+  kEarliestDeadline,
+  kFifo,          // segments in the order in which they could be started
+  kFifoRequests,  // all of the request that came first, then the next
+};
 
 class Scheduler {
  public:
   Scheduler(int workers, Order order);
   ~Scheduler();
-  // `request` is the arrival number of the request: FIFO serves requests, not segments, in order.
+  // `request` is the arrival number of the request.
   void submit(base::SteadyTime deadline, std::uint64_t request, std::function<void()> work);
   std::size_t queued() const;
   std::size_t running() const;

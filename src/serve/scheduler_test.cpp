@@ -10,7 +10,8 @@ namespace {
 
 // Submits `deadlines` (seconds) as requests 0, 1, 2 … while the only worker is held, and returns the order
 // they ran in.
-std::vector<int> order_of(Order order, const std::vector<int>& deadlines) {
+std::vector<int> order_of(Order order, const std::vector<int>& deadlines,
+                          const std::vector<std::uint64_t>& requests = {}) {
   std::promise<void> hold;
   std::promise<void> done;
   std::vector<int> ran;
@@ -18,7 +19,7 @@ std::vector<int> order_of(Order order, const std::vector<int>& deadlines) {
   scheduler.submit({}, 0, [&] { hold.get_future().wait(); });
   for (std::size_t i = 0; i < deadlines.size(); ++i) {
     const base::SteadyTime at{std::chrono::seconds(deadlines[i])};
-    scheduler.submit(at, i, [&, i] {
+    scheduler.submit(at, requests.empty() ? i : requests[i], [&, i] {
       ran.push_back(static_cast<int>(i));
       if (ran.size() == deadlines.size()) done.set_value();
     });
@@ -40,6 +41,11 @@ TEST(Scheduler, KeepsArrivalOrderAmongEqualDeadlines) {
 
 TEST(Scheduler, IgnoresDeadlinesUnderFifo) {
   EXPECT_EQ(order_of(Order::kFifo, {30, 10, 20}), (std::vector{0, 1, 2}));
+}
+
+TEST(Scheduler, KnowsFifoOfSegmentsAndOfRequests) {
+  EXPECT_EQ(order_of(Order::kFifo, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{0, 1, 2, 3}));
+  EXPECT_EQ(order_of(Order::kFifoRequests, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{1, 3, 0, 2}));
 }
 
 }  // namespace headroom::serve

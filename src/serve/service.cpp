@@ -1,10 +1,13 @@
 // Routing and the life of the instance.
 #include "serve/service.hpp"
 
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "serve/openai_names.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -30,16 +33,20 @@ struct Service::Running {
                 engine->voices(),
                 {service.options_.max_characters},
                 service.options_.slo,
-                service.options_.max_age} {}
+                service.options_.max_age,
+                service.options_.log_text},
+        session_context{context, service.admission_, text_loop, [&service] { return service.next_number_++; },
+                        [&service] { return service.barred(); }} {}
   std::unique_ptr<engine::Engine> engine;
   Metrics metrics;
   Scheduler scheduler;
   JobContext context;
   net::Loop text_loop{1};  // parsing and phonemes, off the I/O thread
+  SessionContext session_context;
 };
 
 Service::Service(net::Loop& loop, const base::Clock& clock, const ServiceOptions& options)
-    : loop_(loop), clock_(clock), options_(options), admission_(options.max_queue_depth) {}
+    : loop_(loop), clock_(clock), options_(options), admission_(options.max_queue_depth, clock) {}
 
 Service::~Service() = default;
 
@@ -53,20 +60,57 @@ void Service::become_ready(std::unique_ptr<engine::Engine> engine, Planner plann
 
 bool Service::drain(base::Duration limit) {
   state_ = State::kDraining;
+  std::vector<std::weak_ptr<SpeechSession>> sessions;
+  sessions_.lock()->swap(sessions);
+  for (const auto& weak : sessions) {
+    if (const auto session = weak.lock()) session->leave_when_idle();
+  }
   return admission_.wait_idle(clock_.steady() + limit);
 }
 
-void Service::ping(net::Exchange& exchange) const {
+std::optional<ApiFailure> Service::barred() const {
   switch (state_.load()) {
     case State::kReady:
-      return exchange.respond(json_response(200, {{"status", "ready"}}));
+      return std::nullopt;
     case State::kStarting:
-      return exchange.respond(
-          error_response({ApiError::kStarting, "the model is still loading"}, exchange.request().id));
+      return ApiFailure{ApiError::kStarting, "the model is still loading"};
     case State::kDraining:
-      return exchange.respond(
-          error_response({ApiError::kDraining, "the instance is shutting down"}, exchange.request().id));
+      break;
   }
+  return ApiFailure{ApiError::kDraining, "the instance is shutting down"};
+}
+
+void Service::ping(net::Exchange& exchange) const {
+  if (const auto why = barred()) return exchange.respond(error_response(*why, exchange.request().id));
+  exchange.respond(json_response(200, {{"status", "ready"}}));
+}
+
+void Service::voices(net::Exchange& exchange) const {
+  if (state_ == State::kStarting) return ping(exchange);
+  exchange.respond({200, {{"content-type", "application/json"}}, voices_json(running_->context.voices)});
+}
+
+// The list, or one of them by its name behind it.
+void Service::models(net::Exchange& exchange) const {
+  constexpr std::string_view kBase = "/v1/models";
+  const std::string& path = exchange.request().path;
+  const auto body = path.size() <= kBase.size() + 1
+                        ? std::optional(models_json())
+                        : model_json(net::percent_decode(path.substr(kBase.size() + 1)));
+  if (body) return exchange.respond({200, {{"content-type", "application/json"}}, *body});
+  exchange.respond(error_response({ApiError::kNotFound, "no such model; GET /v1/models lists them"},
+                                  exchange.request().id));
+}
+
+void Service::start_emf(const EmfDimensions& dimensions, base::Duration period) {
+  admission_.take_interval();
+  loop_.after(period, [this, dimensions, period] { print_emf(dimensions, period); });
+}
+
+void Service::print_emf(const EmfDimensions& dimensions, base::Duration period) {
+  fmt::print("{}\n", emf_line(admission_.take_interval(), dimensions, clock_.wall()));
+  std::fflush(stdout);
+  loop_.after(period, [this, dimensions, period] { print_emf(dimensions, period); });
 }
 
 void Service::metrics(net::Exchange& exchange) {
@@ -78,7 +122,8 @@ void Service::metrics(net::Exchange& exchange) {
   exchange.respond({200, {{"content-type", "text/plain; version=0.0.4"}}, text});
 }
 
-void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route) {
+void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route, Parse parse,
+                     HttpForm events) {
   if (state_ != State::kReady) return ping(*exchange);
   Running& running = *running_;
   running.metrics.offered(route);
@@ -92,33 +137,100 @@ void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route)
                                     admission_.limit())},
                        exchange->request().id));
   }
-  auto job = std::make_shared<SpeechJob>(running.context, std::move(exchange), std::move(ticket),
-                                         std::move(route), next_number_++);
+  running.metrics.accepted(route);
+  auto sink = make_http_sink(exchange);
+  auto job =
+      std::make_shared<SpeechJob>(running.context, sink, std::move(ticket), std::move(route), next_number_++);
   job->watch_client();
-  running.text_loop.post([job] { job->prepare(); });
+  running.text_loop.post([job, sink, exchange = std::move(exchange), parse, events,
+                          &context = running.context] {
+    const net::Request& request = exchange->request();
+    auto parsed = parse(request.body, request.headers.get("content-type"), context.limits, context.voices);
+    if (parsed && parsed->sse) sink->set_form(events);
+    job->prepare(std::move(parsed));
+  });
+}
+
+void Service::open_session(std::shared_ptr<net::Exchange> exchange) {
+  const net::Request& request = exchange->request();
+  if (state_ != State::kReady) return ping(*exchange);
+  if (!net::wants_websocket(request)) {
+    auto answer = error_response({ApiError::kUpgradeRequired,
+                                  "this route speaks WebSocket (version 13); connect with ws:// or wss://"},
+                                 request.id);
+    answer.headers.add("upgrade", "websocket");
+    answer.headers.add("connection", "upgrade");
+    answer.headers.add("sec-websocket-version", "13");
+    return exchange->respond(std::move(answer));
+  }
+  if (!options_.cors.allows_websocket(request)) {
+    return exchange->respond(error_response(
+        {ApiError::kForbidden, "pages of this origin may not connect; allow it with --cors-origin"},
+        request.id));
+  }
+  net::WsLimits limits;
+  limits.idle_limit = options_.session_idle_limit;
+  exchange->accept_websocket(limits, [this, id = request.id](std::shared_ptr<net::WebSocket> socket) {
+    net::WsEvents events;
+    const auto session = make_session(running_->session_context, std::move(socket), id, events);
+    running_->metrics.session(+1);
+    events.on_close = [this, close = std::move(events.on_close)](const net::WsEnd& end) {
+      running_->metrics.session(-1);
+      close(end);
+    };
+    auto sessions = sessions_.lock();
+    std::erase_if(*sessions, [](const auto& weak) { return weak.expired(); });
+    sessions->push_back(session);
+    if (state_ != State::kReady) session->leave_when_idle();  // drain() has looked already
+    return events;
+  });
 }
 
 void Service::handle(std::shared_ptr<net::Exchange> exchange) {
+  using Handle = std::shared_ptr<net::Exchange>;
   struct Route {
     std::string_view path;
     std::string_view method;
-    void (*run)(Service&, std::shared_ptr<net::Exchange>);
+    bool open;  // without a key
+    void (*run)(Service&, Handle);
   };
   static constexpr std::array kRoutes{
-      Route{"/ping", "GET", [](Service& s, std::shared_ptr<net::Exchange> e) { s.ping(*e); }},
-      Route{"/health", "GET", [](Service& s, std::shared_ptr<net::Exchange> e) { s.ping(*e); }},
-      Route{"/metrics", "GET", [](Service& s, std::shared_ptr<net::Exchange> e) { s.metrics(*e); }},
-      Route{"/invocations", "POST",
-            [](Service& s, std::shared_ptr<net::Exchange> e) { s.invoke(std::move(e), "/invocations"); }},
+      Route{"/ping", "GET", true, [](Service& s, Handle e) { s.ping(*e); }},
+      Route{"/health", "GET", true, [](Service& s, Handle e) { s.ping(*e); }},
+      Route{"/metrics", "GET", false, [](Service& s, Handle e) { s.metrics(*e); }},
+      Route{"/invocations", "POST", false,
+            [](Service& s, Handle e) {
+              s.invoke(std::move(e), "/invocations", parse_speech_request, HttpForm::kEvents);
+            }},
+      Route{"/invocations-bidirectional-stream", "GET", false,
+            [](Service& s, Handle e) { s.open_session(std::move(e)); }},
+      Route{"/v1/audio/speech", "POST", false,
+            [](Service& s, Handle e) {
+              s.invoke(std::move(e), "/v1/audio/speech", parse_openai_request, HttpForm::kOpenAiEvents);
+            }},
+      Route{"/v1/audio/voices", "GET", false, [](Service& s, Handle e) { s.voices(*e); }},
+      Route{"/v1/models", "GET", false, [](Service& s, Handle e) { s.models(*e); }},
   };
   const net::Request& request = exchange->request();
+  const bool one_model = request.path.starts_with("/v1/models/");
   for (const Route& route : kRoutes) {
-    if (request.path != route.path) continue;
-    if (request.method == route.method) return route.run(*this, std::move(exchange));
-    auto answer = error_response(
-        {ApiError::kMethodNotAllowed, fmt::format("{} takes {} only", route.path, route.method)}, request.id);
-    answer.headers.add("allow", std::string(route.method));
-    return exchange->respond(std::move(answer));
+    if (request.path != route.path && !(one_model && route.path == "/v1/models")) continue;
+    if (options_.cors.on() && request.method == "OPTIONS")
+      return exchange->respond(options_.cors.preflight(request));
+    if (request.method != route.method) {
+      auto answer = error_response(
+          {ApiError::kMethodNotAllowed, fmt::format("{} takes {} only", route.path, route.method)},
+          request.id);
+      answer.headers.add("allow", std::string(route.method));
+      return exchange->respond(std::move(answer));
+    }
+    if (!route.open && !options_.keys.allow(request)) {
+      auto answer = error_response(
+          {ApiError::kUnauthorized, "no valid API key; send it as 'Authorization: Bearer KEY'"}, request.id);
+      answer.headers.add("www-authenticate", "Bearer");
+      return exchange->respond(std::move(answer));
+    }
+    return route.run(*this, std::move(exchange));
   }
   exchange->respond(error_response(
       {ApiError::kNotFound, "no such route; speech is made by POST /invocations"}, request.id));

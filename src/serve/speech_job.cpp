@@ -12,6 +12,8 @@ namespace headroom::serve {
 namespace {
 
 constexpr std::size_t kBufferedLimit = 64U << 10U;  // about 1.4 s of 24 kHz PCM waiting in the socket's queue
+// Between sentences whose neighbour was not known when they were planned.
+constexpr double kSentencePause = 0.35;
 
 ApiFailure to_failure(const base::Error& error) {
   if (error.context == "unspeakable_text") return {ApiError::kUnspeakableText, error.message};
@@ -21,165 +23,319 @@ ApiFailure to_failure(const base::Error& error) {
   return {ApiError::kInternal, error.message};
 }
 
+std::string_view outcome_of(const ApiFailure& failure) {
+  return api_error_row(failure.error).status < 500 ? "rejected" : "failed";
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out.push_back('\\');
+    out.push_back(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);  // one request, one line
+  }
+  return out + '"';
+}
+
 }  // namespace
 
-SpeechJob::SpeechJob(JobContext& context, std::shared_ptr<net::Exchange> exchange,
+SpeechJob::SpeechJob(JobContext& context, std::shared_ptr<SpeechSink> sink,
                      std::unique_ptr<Admission::Ticket> ticket, std::string route, std::uint64_t number)
     : context_(context),
-      exchange_(std::move(exchange)),
+      sink_(std::move(sink)),
       ticket_(std::move(ticket)),
       route_(std::move(route)),
       number_(number),
       arrival_(context.clock.steady()) {}
 
 void SpeechJob::watch_client() {
-  exchange_->on_gone([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self) return;
-    self->gone_ = true;
-    // A worker may be writing the figures of this job at this moment; only what never changes is read here.
-    if (self->close("aborted"))
-      spdlog::debug("request id={} route={} outcome=aborted", self->exchange_->request().id, self->route_);
+  sink_->on_gone([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->cancel("aborted");
   });
 }
 
-void SpeechJob::prepare() {
-  auto parsed =
-      parse_speech_request(exchange_->request().body, exchange_->request().headers.get("content-type"),
-                           context_.limits, context_.voices);
-  if (!parsed) return fail(parsed.error());
+// A worker may be writing the figures of this job at this moment; only what never changes is read here.
+bool SpeechJob::cancel(std::string_view outcome) {
+  if (!close(outcome)) return false;
+  spdlog::info("request id={} route={} outcome={}", sink_->request_id(), route_, outcome);
+  return true;
+}
+
+bool SpeechJob::set_up(ParsedRequest parsed) {
+  if (!parsed) return fail(parsed.error()), false;
   request_ = std::move(*parsed);
   auto encoder = audio::Encoder::create(request_.format, request_.sample_rate, request_.stream);
-  if (!encoder) return fail(encoder.error());
+  if (!encoder) return fail(encoder.error()), false;
   encoder_ = std::move(*encoder);
   if (request_.sample_rate != context_.engine.sample_rate()) {
     auto resampler = audio::Resampler::create(context_.engine.sample_rate(), request_.sample_rate);
-    if (!resampler) return fail(resampler.error());
+    if (!resampler) return fail(resampler.error()), false;
     resampler_.emplace(std::move(*resampler));
   }
-  auto plan = context_.planner(request_);
-  if (!plan) return fail(plan.error());
-  plan_ = std::move(*plan);
-  if (plan_.dropped_symbols > 0) context_.metrics.dropped_symbols(plan_.dropped_symbols);
+  return true;
+}
+
+base::Result<std::vector<PlannedSegment>> SpeechJob::plan(const SpeechRequest& request) {
+  auto plan = context_.planner(request);
+  if (!plan) return tl::unexpected(plan.error());
+  if (plan->dropped_symbols > 0) context_.metrics.dropped_symbols(plan->dropped_symbols);
+  return std::move(plan->segments);
+}
+
+void SpeechJob::prepare(ParsedRequest parsed) {
+  if (!set_up(std::move(parsed))) return;
+  auto planned = plan(request_);
+  if (!planned) return fail(planned.error());
   ready_ = context_.clock.steady();
-  plan_.segments.front().segment.ready = ready_;
-  queue_next();
+  planned->front().segment.ready = ready_;
+  {
+    auto lane = lane_.lock();
+    lane->characters = request_.characters;
+    lane->waiting.assign(std::make_move_iterator(planned->begin()), std::make_move_iterator(planned->end()));
+  }
+  submit();
+}
+
+void SpeechJob::open(ParsedRequest parsed) {
+  if (!set_up(std::move(parsed))) return;
+  auto lane = lane_.lock();
+  lane->open = lane->starved = true;
+}
+
+void SpeechJob::append(const std::string& text, bool final) {
+  if (ended_) return;
+  std::vector<PlannedSegment> planned;
+  SpeechRequest piece = request_;
+  piece.text = text;
+  piece.characters = count_characters(text);
+  if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
+    auto made = plan(piece);
+    if (made) planned = std::move(*made);
+    // A sentence of nothing but symbols says nothing; the others do.
+    if (!made && made.error().context != "unspeakable_text") return refuse(to_failure(made.error()));
+  }
+  const auto now = context_.clock.steady();
+  bool run = false;
+  bool end = false;
+  {
+    auto lane = lane_.lock();
+    if (!planned.empty() && planned.back().pause_after_s == 0.0)
+      planned.back().pause_after_s = kSentencePause / request_.speed;
+    for (auto& segment : planned) {
+      segment.segment.ready = now;
+      lane->waiting.push_back(std::move(segment));
+    }
+    lane->characters += piece.characters;
+    if (final) lane->open = false;
+    if (lane->starved) {
+      run = !lane->waiting.empty();
+      end = !run && final;
+      if (run || end) lane->starved = false;
+    }
+  }
+  if (run) {  // no step runs, so its figures are ours
+    if (delivered_ == 0) ready_ = now;
+    if (first_audio_ && now > playback_end_) resume_by_ = now + context_.slo;
+    return submit();
+  }
+  if (!end) return;
+  if (delivered_ > 0) return request_.stream ? finish_stream() : finish_whole();
+  fail(ApiFailure{ApiError::kUnspeakableText, "the text has nothing that can be spoken; send words"});
+}
+
+// A step may be running: the figures are its own.
+void SpeechJob::refuse(const ApiFailure& failure) {
+  if (!end_badly(failure)) return;
+  spdlog::info("request id={} route={} outcome={} error={}", sink_->request_id(), route_, outcome_of(failure),
+               api_error_row(failure.error).code);
+  sink_->fail(failure);
 }
 
 // First segment: the promise. Later ones: the moment playback would run dry. A client that waits for the
-// whole answer plays nothing, so all its segments keep the deadline of the request.
+// whole answer plays nothing; its segments follow each other as if it did, so that a long answer does not
+// hold up the first words of others.
 base::SteadyTime SpeechJob::deadline() const {
-  if (!first_audio_ || !request_.stream) return arrival_ + context_.slo;
-  return *first_audio_ + base::from_s(static_cast<double>(samples_out_) / request_.sample_rate);
+  if (resume_by_) return *resume_by_;
+  if (first_audio_) return playback_end_;
+  return arrival_ + context_.slo + base::from_s(static_cast<double>(samples_out_) / request_.sample_rate);
 }
 
-void SpeechJob::queue_next() {
+void SpeechJob::submit() {
   context_.scheduler.submit(deadline(), number_, [self = shared_from_this()] { self->run_segment(); });
 }
 
+// Pieces may come late through the client's own fault: only what they waited for us counts.
+bool SpeechJob::stale(base::SteadyTime now) {
+  queue_time_ = now - (request_.pieces ? ready_ : arrival_);
+  if (queue_time_ <= context_.max_age) return false;
+  fail(ApiFailure{
+      ApiError::kRequestStale,
+      fmt::format(
+          "the request waited {:.1f} s, longer than the limit of {:.1f} s; add capacity or retry later",
+          base::to_s(queue_time_), base::to_s(context_.max_age))});
+  return true;
+}
+
 void SpeechJob::run_segment() {
-  if (gone_ || ended_) return;
+  if (ended_) return;
   const auto started = context_.clock.steady();
-  if (next_ == 0) {
-    queue_time_ = started - arrival_;
-    if (queue_time_ > context_.max_age) {
-      return fail(ApiFailure{
-          ApiError::kRequestStale,
-          fmt::format(
-              "the request waited {:.1f} s, longer than the limit of {:.1f} s; add capacity or retry later",
-              base::to_s(queue_time_), base::to_s(context_.max_age))});
-    }
+  if (delivered_ == 0 && stale(started)) return;
+  PlannedSegment planned;
+  bool last = false;
+  {
+    auto lane = lane_.lock();
+    planned = std::move(lane->waiting.front());
+    lane->waiting.pop_front();
+    last = lane->waiting.empty() && !lane->open;
   }
-  auto samples = context_.engine.synthesize(plan_.segments[next_].segment);
+  auto samples = context_.engine.synthesize(planned.segment);
   const auto done = context_.clock.steady();
   if (!samples) return fail(samples.error());
   synthesis_time_ += done - started;
   context_.metrics.synthesis(base::to_s(done - started),
                              static_cast<double>(samples->size()) / context_.engine.sample_rate());
-  if (first_audio_ && request_.stream && done > deadline()) context_.metrics.late_segment();
-  auto shaped = shape(std::move(*samples));
+  auto shaped = shape(planned, std::move(*samples), last);
   if (!shaped) return fail(shaped.error());
-  if (next_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped));
+  if (!planned.phonemes.empty()) phonemes_ += (phonemes_.empty() ? "" : " ") + planned.phonemes;
+  const double start_s = static_cast<double>(samples_out_) / request_.sample_rate;
+  segments_.push_back({start_s, start_s + static_cast<double>(shaped->size()) / request_.sample_rate,
+                       planned.segment.characters});
+  if (delivered_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped), last);
   // The paced engine's overhead is all the time outside the serial section and the queue: preparing and
   // shaping are part of it.
   const auto spent = ready_ - arrival_ + (context_.clock.steady() - done);
   const auto rest = std::max(base::Duration{}, context_.engine.overhead() - spent);
-  context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped)]() mutable {
-    self->deliver(std::move(moved));
+  context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped), last]() mutable {
+    self->deliver(std::move(moved), last);
   });
 }
 
-// The segment as it is played: silence trimmed at joins, at the rate that was asked for.
-base::Result<std::vector<float>> SpeechJob::shape(std::vector<float> samples) {
-  const PlannedSegment& planned = plan_.segments[next_];
-  const bool last = next_ + 1 == plan_.segments.size();
+base::Result<std::vector<float>> SpeechJob::shape(const PlannedSegment& planned, std::vector<float> samples,
+                                                  bool last) {
   audio::JoinOptions options;
   options.sample_rate = context_.engine.sample_rate();
-  samples = audio::shape_segment(samples, {next_ == 0, last, planned.pause_before_s, planned.pause_after_s},
-                                 options);
+  samples = audio::shape_segment(
+      samples, {delivered_ == 0, last, planned.pause_before_s, planned.pause_after_s}, options);
   if (!resampler_) return samples;
   auto converted = resampler_->feed(samples);
   if (!converted || !last) return converted;
   auto rest = resampler_->flush();
   if (!rest) return rest;
+  flushed_ = true;
   converted->insert(converted->end(), rest->begin(), rest->end());
   return converted;
 }
 
-void SpeechJob::deliver(std::vector<float> samples) {
-  if (gone_ || ended_) return;
-  const bool last = next_ + 1 == plan_.segments.size();
+void SpeechJob::note_playback(base::SteadyTime now, double audio_s) {
+  if (!first_audio_) {
+    first_audio_ = now;
+    playback_end_ = now;
+    context_.metrics.first_audio(base::to_s(now - arrival_));
+  } else if (!resume_by_) {
+    context_.metrics.playback_margin(base::to_s(playback_end_ - now));
+  }
+  resume_by_.reset();
+  playback_end_ = std::max(playback_end_, now) + base::from_s(audio_s);
+}
+
+void SpeechJob::deliver(std::vector<float> samples, bool last) {
+  if (ended_) return;
+  const bool first = delivered_++ == 0;
   samples_out_ += samples.size();
-  ++next_;
   if (!request_.stream) {
     collected_.insert(collected_.end(), samples.begin(), samples.end());
-    return last ? finish_whole() : queue_next();
+    return go_on();
   }
-  std::string bytes = first_audio_ ? std::string{} : encoder_->head(std::nullopt);
+  std::string bytes = first ? encoder_->head(std::nullopt) : std::string{};
   auto coded = encoder_->encode(samples);
   if (!coded) return fail(coded.error());
   bytes += *coded;
   if (last) {
-    auto end_of_stream = encoder_->finish();
-    if (!end_of_stream) return fail(end_of_stream.error());
-    bytes += *end_of_stream;
+    auto rest = encoder_->finish();
+    if (!rest) return fail(rest.error());
+    bytes += *rest;
+    encoder_.reset();
+    ticket_->release();  // before the last bytes go out, see admission.hpp
   }
-  if (last) ticket_->release();  // before the last bytes go out, see admission.hpp
-  if (!first_audio_) {
-    first_audio_ = context_.clock.steady();
-    context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
-    exchange_->begin(200, {{"content-type", std::string(encoder_->content_type())},
-                           {"x-sample-rate", std::to_string(request_.sample_rate)}});
+  if (first) sink_->begin(start_of_answer());
+  note_playback(context_.clock.steady(), static_cast<double>(samples.size()) / request_.sample_rate);
+  sink_->audio(std::move(bytes));
+  if (last) return go_on();
+  sink_->on_drained(kBufferedLimit, [self = shared_from_this()] { self->go_on(); });
+}
+
+void SpeechJob::go_on() {
+  Next next = Next::kSegment;
+  {
+    auto lane = lane_.lock();
+    if (lane->waiting.empty())
+      next = lane->open ? Next::kStarved : Next::kEnd;
+    else
+      lane->waiting.front().segment.ready = context_.clock.steady();
+    lane->starved = next == Next::kStarved;
   }
-  exchange_->write(std::move(bytes));
-  if (last) {
-    end("ok");
-    exchange_->finish();
-    return;
+  if (next == Next::kSegment) return submit();
+  if (next == Next::kEnd) return request_.stream ? finish_stream() : finish_whole();
+}
+
+// What the last segment has not finished yet: nobody knew that it was the last.
+void SpeechJob::finish_stream() {
+  if (encoder_) {
+    std::string bytes;
+    if (resampler_ && !flushed_) {
+      auto rest = resampler_->flush();
+      if (!rest) return fail(rest.error());
+      samples_out_ += rest->size();
+      auto coded = encoder_->encode(*rest);
+      if (!coded) return fail(coded.error());
+      bytes += *coded;
+    }
+    auto end = encoder_->finish();
+    if (!end) return fail(end.error());
+    bytes += *end;
+    ticket_->release();
+    if (!bytes.empty()) sink_->audio(std::move(bytes));
   }
-  exchange_->on_drained(kBufferedLimit, [self = shared_from_this()] { self->queue_next(); });
+  if (!close("ok")) return;
+  log_end("ok", "");
+  sink_->complete(summary());
 }
 
 void SpeechJob::finish_whole() {
+  if (resampler_ && !flushed_) {
+    auto rest = resampler_->flush();
+    if (!rest) return fail(rest.error());
+    samples_out_ += rest->size();
+    collected_.insert(collected_.end(), rest->begin(), rest->end());
+  }
+  std::string body = encoder_->head(samples_out_);
   auto coded = encoder_->encode(collected_);
   if (!coded) return fail(coded.error());
   auto rest = encoder_->finish();
   if (!rest) return fail(rest.error());
-  net::Response response;
-  response.headers.add("content-type", std::string(encoder_->content_type()));
-  response.headers.add("x-sample-rate", std::to_string(request_.sample_rate));
-  response.headers.add("x-audio-duration",
-                       fmt::format("{:.3f}", static_cast<double>(samples_out_) / request_.sample_rate));
-  response.headers.add("server-timing", fmt::format("queue;dur={:.1f}, synthesis;dur={:.1f}",
-                                                    base::to_ms(queue_time_), base::to_ms(synthesis_time_)));
-  response.body = encoder_->head(samples_out_);
-  response.body += *coded;
-  response.body += *rest;
-  collected_.clear();
+  body += *coded;
+  body += *rest;
+  collected_ = {};
   first_audio_ = context_.clock.steady();
   context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
-  end("ok");
-  exchange_->respond(std::move(response));
+  if (!close("ok")) return;
+  log_end("ok", "");
+  sink_->whole(start_of_answer(), std::move(body), summary());
+}
+
+SpeechStart SpeechJob::start_of_answer() const {
+  return {audio::content_type(request_.format), audio::format_name(request_.format), request_.sample_rate,
+          request_.voice_name};
+}
+
+SpeechSummary SpeechJob::summary() const {
+  return {static_cast<double>(samples_out_) / request_.sample_rate,
+          lane_.with([](const Lane& lane) { return lane.characters; }),
+          phonemes_,
+          base::to_ms(queue_time_),
+          base::to_ms(*first_audio_ - arrival_),
+          base::to_ms(synthesis_time_),
+          base::to_ms(context_.clock.steady() - arrival_),
+          segments_};
 }
 
 bool SpeechJob::close(std::string_view outcome) {
@@ -189,30 +345,34 @@ bool SpeechJob::close(std::string_view outcome) {
   return true;
 }
 
-void SpeechJob::end(std::string_view outcome) {
-  if (!close(outcome)) return;
-  spdlog::debug(
-      "request id={} route={} outcome={} voice={} characters={} audio_s={:.2f} queue_ms={:.1f} "
-      "synthesis_ms={:.1f}",
-      exchange_->request().id, route_, outcome, request_.voice_name, request_.characters,
-      static_cast<double>(samples_out_) / request_.sample_rate, base::to_ms(queue_time_),
-      base::to_ms(synthesis_time_));
+void SpeechJob::log_end(std::string_view outcome, std::string_view error) const {
+  const double audio_s = static_cast<double>(samples_out_) / request_.sample_rate;
+  std::string line = fmt::format(
+      "request id={} route={} outcome={} voice={} format={} characters={} audio_s={:.2f} queue_ms={:.1f} "
+      "synthesis_ms={:.1f} first_audio_ms={} total_ms={:.1f}",
+      sink_->request_id(), route_, outcome, request_.voice_name, audio::format_name(request_.format),
+      lane_.with([](const Lane& lane) { return lane.characters; }), audio_s, base::to_ms(queue_time_),
+      base::to_ms(synthesis_time_),
+      first_audio_ ? fmt::format("{:.1f}", base::to_ms(*first_audio_ - arrival_)) : "none",
+      base::to_ms(context_.clock.steady() - arrival_));
+  if (!error.empty()) line += fmt::format(" error={}", error);
+  if (context_.log_text) line += " text=" + quoted(request_.text);
+  spdlog::info("{}", line);
+}
+
+bool SpeechJob::end_badly(const ApiFailure& failure) {
+  if (!close(outcome_of(failure))) return false;
+  const ApiErrorRow& row = api_error_row(failure.error);
+  if (row.status < 500) context_.metrics.rejected(row.code);
+  if (row.status >= 500)
+    spdlog::error("request id={} route={} {}", sink_->request_id(), route_, quoted(failure.message));
+  return true;
 }
 
 void SpeechJob::fail(const ApiFailure& failure) {
-  const ApiErrorRow& row = api_error_row(failure.error);
-  if (row.status >= 500) {
-    spdlog::error("request id={} route={} error={}: {}", exchange_->request().id, route_, row.code,
-                  failure.message);
-  }
-  const bool streaming = request_.stream && first_audio_.has_value();
-  if (row.status < 500) context_.metrics.rejected(row.code);
-  end(row.status < 500 ? "rejected" : "failed");
-  // After the first audio only a broken transfer tells the truth.
-  if (streaming)
-    exchange_->abort();
-  else
-    exchange_->respond(error_response(failure, exchange_->request().id));
+  if (!end_badly(failure)) return;
+  log_end(outcome_of(failure), api_error_row(failure.error).code);
+  sink_->fail(failure);
 }
 
 void SpeechJob::fail(const base::Error& error) { fail(to_failure(error)); }

@@ -1,6 +1,4 @@
 // Field by field, each refusal with its own code and a remedy.
-#include "serve/speech_request.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "audio/resampler.hpp"
 #include "net/http.hpp"
+#include "serve/request_fields.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -18,12 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxVoiceParts = 8;
-
-tl::unexpected<ApiFailure> refuse(ApiError error, std::string message) {
-  return tl::unexpected(ApiFailure{error, std::move(message)});
-}
-
-std::string shown(std::string_view text) { return std::string(text.substr(0, 64)); }
+constexpr std::string_view kDefaultVoice = "af_heart";
 
 bool acceptable_content_type(std::string_view type) {
   const auto essence = type.substr(0, type.find(';'));
@@ -32,35 +26,31 @@ bool acceptable_content_type(std::string_view type) {
   return trimmed.empty() || net::iequals(trimmed, "application/json");
 }
 
-// A field of the wrong type is refused by name rather than taken for its default.
-tl::expected<void, ApiFailure> read_string(const json& body, const char* name, std::string& out,
-                                           ApiError error) {
-  const auto it = body.find(name);
-  if (it == body.end() || it->is_null()) return {};
-  if (!it->is_string()) return refuse(error, fmt::format("'{}' must be a string", name));
-  out = it->get<std::string>();
-  return {};
-}
-
-tl::expected<void, ApiFailure> read_text(const json& body, SpeechRequest& out, const RequestLimits& limits) {
-  const auto it = body.find("text");
-  if (it == body.end() || it->is_null())
-    return refuse(ApiError::kMissingText, "the body has no 'text'; send {\"text\": \"...\"}");
-  if (!it->is_string()) return refuse(ApiError::kMissingText, "'text' must be a string");
+FieldResult read_text(const json& body, const FieldRules& rules, const RequestLimits& limits,
+                      SpeechRequest& out) {
+  const auto it = body.find(rules.text);
+  if (it == body.end() || it->is_null()) {
+    if (rules.text_in_pieces) return {};
+    return refuse(ApiError::kMissingText,
+                  fmt::format("the body has no '{0}'; send {{\"{0}\": \"...\"}}", rules.text));
+  }
+  if (!it->is_string())
+    return refuse(ApiError::kMissingText, fmt::format("'{}' must be a string", rules.text));
   out.text = it->get<std::string>();
-  if (out.text.empty()) return refuse(ApiError::kMissingText, "'text' is empty; send at least one word");
+  if (out.text.empty() && !rules.text_in_pieces)
+    return refuse(ApiError::kMissingText, fmt::format("'{}' is empty; send at least one word", rules.text));
   out.characters = count_characters(out.text);
   if (out.characters > limits.max_characters) {
     return refuse(ApiError::kTextTooLong,
-                  fmt::format("'text' has {} characters and the limit is {}; send it in parts",
+                  fmt::format("'{}' has {} characters and the limit is {}; send it in parts", rules.text,
                               out.characters, limits.max_characters));
   }
   return {};
 }
 
-tl::expected<void, ApiFailure> read_audio_fields(const json& body, SpeechRequest& out) {
-  std::string name = "wav";
-  if (auto done = read_string(body, "format", name, ApiError::kUnsupportedFormat); !done) return done;
+FieldResult read_format(const json& body, const FieldRules& rules, SpeechRequest& out) {
+  std::string name = rules.default_format;
+  if (auto done = read_string(body, rules.format, name, ApiError::kUnsupportedFormat); !done) return done;
   const auto format = audio::parse_format(name).and_then(audio::check_offered);
   if (!format) return refuse(ApiError::kUnsupportedFormat, format.error().message);
   out.format = *format;
@@ -68,33 +58,89 @@ tl::expected<void, ApiFailure> read_audio_fields(const json& body, SpeechRequest
     const auto value = audio::check_sample_rate(rate->is_number_integer() ? rate->get<std::int64_t>() : -1);
     if (!value) {
       return refuse(ApiError::kUnsupportedSampleRate,
-                    fmt::format("sample_rate {} is not offered; use one of {}", shown(rate->dump()),
+                    fmt::format("sample_rate {} is not offered; use one of {}", shown_value(*rate),
                                 fmt::join(audio::kSampleRates, ", ")));
     }
     out.sample_rate = *value;
   }
-  if (const auto speed = body.find("speed"); speed != body.end() && !speed->is_null()) {
-    const double value = speed->is_number() ? speed->get<double>() : NAN;
-    if (!(value >= 0.25 && value <= 4.0)) {
-      return refuse(ApiError::kInvalidSpeed,
-                    fmt::format("speed {} is outside 0.25 to 4", shown(speed->dump())));
-    }
-    out.speed = static_cast<float>(value);
+  return {};
+}
+
+// true, false, or {"url": false, ...}.
+FieldResult read_normalise(const json& body, text::NormaliseOptions& out) {
+  const auto it = body.find("normalise");
+  if (it == body.end() || it->is_null()) return {};
+  if (it->is_boolean()) {
+    if (!it->get<bool>()) out = text::NormaliseOptions::none();
+    return {};
   }
-  if (const auto stream = body.find("stream"); stream != body.end() && !stream->is_null()) {
-    if (!stream->is_boolean()) return refuse(ApiError::kInvalidField, "'stream' must be true or false");
-    out.stream = stream->get<bool>();
-  }
-  std::string transport = "binary";
-  if (auto done = read_string(body, "transport", transport, ApiError::kInvalidField); !done) return done;
-  if (transport != "binary") {
-    return refuse(ApiError::kInvalidField,
-                  fmt::format("transport '{}' is not offered; use binary", shown(transport)));
+  if (!it->is_object())
+    return refuse(ApiError::kInvalidField, "'normalise' must be true, false or an object of kinds");
+  for (const auto& [name, on] : it->items()) {
+    const auto kind = text::parse_normalise_kind(name);
+    if (!kind) return refuse(ApiError::kInvalidField, kind.error().message);
+    if (!on.is_boolean())
+      return refuse(ApiError::kInvalidField, fmt::format("'normalise.{}' must be true or false", name));
+    out.set(*kind, on.get<bool>());
   }
   return {};
 }
 
+FieldResult read_manner(const json& body, const FieldRules& rules, SpeechRequest& out) {
+  if (const auto speed = body.find("speed"); speed != body.end() && !speed->is_null()) {
+    const double value = speed->is_number() ? speed->get<double>() : NAN;
+    if (!(value >= 0.25 && value <= 4.0)) {
+      return refuse(ApiError::kInvalidSpeed,
+                    fmt::format("speed {} is outside 0.25 to 4", shown_value(*speed)));
+    }
+    out.speed = static_cast<float>(value);
+  }
+  out.stream = rules.stream;
+  if (const auto stream = body.find("stream"); stream != body.end() && !stream->is_null()) {
+    if (!stream->is_boolean()) return refuse(ApiError::kInvalidField, "'stream' must be true or false");
+    out.stream = stream->get<bool>();
+  }
+  if (auto done = read_normalise(body, out.normalise); !done) return done;
+  return read_string(body, "lang", out.lang, ApiError::kUnsupportedLanguage);
+}
+
 }  // namespace
+
+tl::unexpected<ApiFailure> refuse(ApiError error, std::string message) {
+  return tl::unexpected(ApiFailure{error, std::move(message)});
+}
+
+std::string shown(std::string_view text) { return std::string(text.substr(0, 64)); }
+
+// dump() would walk down whatever a client nested.
+std::string shown_value(const json& value) {
+  return value.is_structured() ? value.type_name()
+                               : shown(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+// A field of the wrong type is refused by name rather than taken for its default.
+FieldResult read_string(const json& body, const char* name, std::string& out, ApiError error) {
+  const auto it = body.find(name);
+  if (it == body.end() || it->is_null()) return {};
+  if (!it->is_string()) return refuse(error, fmt::format("'{}' must be a string", name));
+  out = it->get<std::string>();
+  return {};
+}
+
+FieldResult read_fields(const json& body, const FieldRules& rules, const RequestLimits& limits,
+                        SpeechRequest& out) {
+  return read_text(body, rules, limits, out)
+      .and_then([&] { return read_format(body, rules, out); })
+      .and_then([&] { return read_manner(body, rules, out); });
+}
+
+FieldResult set_voice(const std::string& name, const std::vector<std::string>& voices, SpeechRequest& out) {
+  auto voice = parse_voice(name, voices);
+  if (!voice) return tl::unexpected(voice.error());
+  out.voice_name = name;
+  out.voice = std::move(*voice);
+  return {};
+}
 
 std::size_t count_characters(std::string_view utf8) {
   return static_cast<std::size_t>(std::count_if(
@@ -132,29 +178,53 @@ tl::expected<engine::Voice, ApiFailure> parse_voice(std::string_view text,
   }
 }
 
-ParsedRequest parse_speech_request(std::string_view body, std::string_view content_type,
-                                   const RequestLimits& limits, const std::vector<std::string>& voices) {
+tl::expected<json, ApiFailure> parse_body(std::string_view body, std::string_view content_type) {
   if (!acceptable_content_type(content_type)) {
     return refuse(
         ApiError::kUnsupportedMediaType,
         fmt::format("content type '{}' is not offered; send application/json", shown(content_type)));
   }
-  const json parsed = json::parse(body, nullptr, false);
+  json parsed = json::parse(body, nullptr, false);
   if (parsed.is_discarded())
     return refuse(ApiError::kInvalidJson, "the body is not valid JSON in UTF-8; send {\"text\": \"...\"}");
   if (!parsed.is_object())
     return refuse(ApiError::kInvalidJson, "the body must be a JSON object such as {\"text\": \"...\"}");
+  return parsed;
+}
+
+ParsedRequest parse_speech_request(std::string_view body, std::string_view content_type,
+                                   const RequestLimits& limits, const std::vector<std::string>& voices) {
+  const auto parsed = parse_body(body, content_type);
+  if (!parsed) return tl::unexpected(parsed.error());
   SpeechRequest request;
-  if (auto done = read_text(parsed, request, limits); !done) return tl::unexpected(done.error());
-  if (auto done = read_audio_fields(parsed, request); !done) return tl::unexpected(done.error());
-  request.voice_name = "af_heart";
-  if (auto done = read_string(parsed, "voice", request.voice_name, ApiError::kUnknownVoice); !done)
-    return tl::unexpected(done.error());
-  auto voice = parse_voice(request.voice_name, voices);
-  if (!voice) return tl::unexpected(voice.error());
-  request.voice = std::move(*voice);
-  if (auto done = read_string(parsed, "lang", request.lang, ApiError::kUnsupportedLanguage); !done)
-    return tl::unexpected(done.error());
+  std::string voice{kDefaultVoice};
+  std::string transport = "binary";
+  auto done =
+      read_fields(*parsed, {}, limits, request)
+          .and_then([&] { return read_string(*parsed, "voice", voice, ApiError::kUnknownVoice); })
+          .and_then([&] { return set_voice(voice, voices, request); })
+          .and_then([&] { return read_string(*parsed, "transport", transport, ApiError::kInvalidField); });
+  if (!done) return tl::unexpected(done.error());
+  if (transport != "binary" && transport != "sse") {
+    return refuse(ApiError::kInvalidField,
+                  fmt::format("transport '{}' is not offered; use binary or sse", shown(transport)));
+  }
+  request.sse = transport == "sse";
+  request.stream = request.stream || request.sse;
+  return request;
+}
+
+ParsedRequest read_session_request(const json& message, bool in_pieces, const RequestLimits& limits,
+                                   const std::vector<std::string>& voices) {
+  SpeechRequest request;
+  request.pieces = in_pieces;
+  std::string voice{kDefaultVoice};
+  const FieldRules rules{.default_format = "pcm", .stream = true, .text_in_pieces = in_pieces};
+  auto done = read_fields(message, rules, limits, request)
+                  .and_then([&] { return read_string(message, "voice", voice, ApiError::kUnknownVoice); })
+                  .and_then([&] { return set_voice(voice, voices, request); });
+  if (!done) return tl::unexpected(done.error());
+  request.stream = true;  // a session always hears its audio as it comes
   return request;
 }
 

@@ -1,4 +1,4 @@
-// What a client asks for, parsed and checked from the JSON body of /invocations (SPEC 1.1).
+// What a client asks for, parsed and checked from the JSON of any route (SPEC 1.1).
 //
 // Does not touch the text beyond counting its characters. Pure; immutable after parsing.
 #pragma once
@@ -13,6 +13,7 @@
 #include "audio/encoder.hpp"
 #include "engine/engine.hpp"
 #include "serve/api_error.hpp"
+#include "text/normalise.hpp"
 
 namespace headroom::serve {
 
@@ -23,9 +24,12 @@ struct SpeechRequest {
   std::string voice_name;  // as asked
   float speed = 1.0F;
   std::string lang;  // empty: from the voice
+  text::NormaliseOptions normalise;
   audio::Format format = audio::Format::kWav;
   int sample_rate = 24000;
   bool stream = false;
+  bool sse = false;     // server-sent events instead of plain bytes; always streamed
+  bool pieces = false;  // the text follows piece by piece
 };
 
 struct RequestLimits {
@@ -34,8 +38,13 @@ struct RequestLimits {
 
 using ParsedRequest = tl::expected<SpeechRequest, ApiFailure>;
 
-// `voices` is the engine's sorted list; a name that is not in it is refused and never used in a path.
+// POST /invocations. `voices` is the engine's sorted list; a name that is not in it is refused and never used
+// in a path.
 ParsedRequest parse_speech_request(std::string_view body, std::string_view content_type,
+                                   const RequestLimits& limits, const std::vector<std::string>& voices);
+
+// POST /v1/audio/speech: OpenAI's field names, and its voices as aliases (openai_names.hpp).
+ParsedRequest parse_openai_request(std::string_view body, std::string_view content_type,
                                    const RequestLimits& limits, const std::vector<std::string>& voices);
 
 // "af_heart" or "af_heart(2)+af_bella(1)".

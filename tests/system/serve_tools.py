@@ -1,5 +1,7 @@
-"""Starts one tts-serve on a free port and speaks HTTP to it."""
+"""Starts one tts-serve on a free port and speaks HTTP and WebSocket to it."""
 
+import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -9,6 +11,7 @@ import time
 
 import requests
 from local_cloud import BIN, SLOW
+from websockets.sync.client import connect
 
 
 class Serve:
@@ -23,6 +26,10 @@ class Serve:
         self.url = ""
         if wait:
             self.wait_ready()
+
+    @property
+    def ws_url(self) -> str:
+        return self.url.replace("http", "ws", 1) + "/invocations-bidirectional-stream"
 
     def log(self) -> str:
         return self.log_path.read_text(errors="replace")
@@ -46,3 +53,33 @@ class Serve:
         if self.process.poll() is None:
             self.process.send_signal(how)
         return self.process.wait(60 * SLOW)
+
+
+def session(server: Serve, **options):
+    return connect(server.ws_url, max_size=None, **options)
+
+
+@dataclasses.dataclass
+class Heard:
+    start: dict | None
+    audio: bytes
+    end: dict
+
+
+def hear(link, request_id: str | None, started: bool = False) -> Heard:
+    """Everything of one request that is answered next; `started`: its synthesis_start was taken already."""
+    start, audio = None, b""
+    while True:
+        message = link.recv(timeout=60 * SLOW)
+        if isinstance(message, bytes):
+            assert start is not None or started, "audio before synthesis_start"
+            audio += message
+            continue
+        event = json.loads(message)
+        assert request_id is None or event["request_id"] == request_id, event
+        if event["type"] == "synthesis_start":
+            assert start is None and not started
+            start = event
+            continue
+        assert event["type"] == "synthesis_complete", event
+        return Heard(start, audio, event)

@@ -1,0 +1,30 @@
+// SentenceBuffer: gathers text that comes in pieces and gives back whole sentences as soon as they are there.
+//
+// It knows nothing of pronunciation; a cut is made only where white space follows the end of a sentence, so
+// that numbers, web addresses and abbreviations that a piece ends in stay whole. Text without any end is cut
+// at white space once it is long. Units: bytes of UTF-8. Single threaded; pure; no errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::serve {
+
+class SentenceBuffer {
+ public:
+  static constexpr std::size_t kLongest = 400;
+
+  void add(std::string_view piece);
+  std::vector<std::string> take_complete();
+  // What is left, a sentence or not.
+  std::string take_rest();
+  // What is left ends as a sentence does, but nothing follows it yet: after a pause it may be taken as one.
+  bool ends_like_a_sentence() const;
+  bool empty() const { return text_.empty(); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace headroom::serve

@@ -1,0 +1,64 @@
+// Where a text that comes in pieces is cut.
+#include "serve/sentence_buffer.hpp"
+
+#include <gmock/gmock.h>
+
+namespace headroom::serve {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> cut(const std::vector<std::string>& pieces) {
+  SentenceBuffer buffer;
+  std::vector<std::string> out;
+  for (const auto& piece : pieces) {
+    buffer.add(piece);
+    for (auto& sentence : buffer.take_complete()) out.push_back(std::move(sentence));
+  }
+  out.push_back("|" + buffer.take_rest());
+  return out;
+}
+
+}  // namespace
+
+TEST(SentenceBuffer, GivesASentenceAsSoonAsSomethingFollowsIt) {
+  EXPECT_THAT(cut({"Hello the", "re. How", " are you? Fine"}),
+              ElementsAre("Hello there.", " How are you?", "| Fine"));
+  EXPECT_THAT(cut({"She said \"Go!\" ", "Then"}), ElementsAre("She said \"Go!\"", "| Then"));
+  EXPECT_THAT(cut({"One.\n", "Two"}), ElementsAre("One.", "|\nTwo"));
+  EXPECT_THAT(cut({"a heading\n\nText"}), ElementsAre("a heading\n", "|\nText"));
+  EXPECT_THAT(cut({"早上好。 晚安"}), ElementsAre("早上好。", "| 晚安"));
+}
+
+TEST(SentenceBuffer, KeepsNumbersAddressesAndAbbreviationsWhole) {
+  EXPECT_THAT(cut({"It costs 3", ".", "5 dollars at node", ".", "js"}),
+              ElementsAre("|It costs 3.5 dollars at node.js"));
+  EXPECT_THAT(cut({"Ask Dr. Smith or J. Doe, e.g. Tom"}), ElementsAre("|Ask Dr. Smith or J. Doe, e.g. Tom"));
+}
+
+TEST(SentenceBuffer, CutsWhatNeverEndsAtASpace) {
+  std::string words;
+  for (int i = 0; i < 200; ++i) words += "word ";
+  const auto out = cut({words});
+  ASSERT_GE(out.size(), 3U);
+  for (const auto& piece : out) EXPECT_LE(piece.size(), SentenceBuffer::kLongest + 8);
+  EXPECT_THAT(cut({std::string(2000, 'x')}), ElementsAre("|" + std::string(2000, 'x')));
+}
+
+TEST(SentenceBuffer, KnowsAnEndThatNothingFollows) {
+  SentenceBuffer buffer;
+  buffer.add("Good morning");
+  EXPECT_FALSE(buffer.ends_like_a_sentence());
+  buffer.add("!\"");
+  EXPECT_TRUE(buffer.ends_like_a_sentence());
+  EXPECT_THAT(buffer.take_complete(), IsEmpty());
+  EXPECT_EQ(buffer.take_rest(), "Good morning!\"");
+  EXPECT_TRUE(buffer.empty());
+  buffer.add("Dr.");
+  EXPECT_FALSE(buffer.ends_like_a_sentence());
+}
+
+TEST(SentenceBuffer, SaysNothingOfWhiteSpace) { EXPECT_THAT(cut({" \n\n \n\n"}), ElementsAre("|\n")); }
+
+}  // namespace headroom::serve

@@ -1,0 +1,387 @@
+// Turns messages into requests and answers them in order.
+#include "serve/speech_session.hpp"
+
+#include <deque>
+#include <mutex>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
+
+#include "serve/request_fields.hpp"
+#include "serve/sentence_buffer.hpp"
+#include "serve/speech_json.hpp"
+
+namespace headroom::serve {
+namespace {
+
+using nlohmann::json;
+constexpr std::string_view kRoute = "/invocations-bidirectional-stream";
+constexpr std::size_t kMaxPipelined = 64;
+constexpr std::size_t kMaxIdBytes = 128;
+constexpr std::size_t kFrameBytes = 32U << 10U;  // even: a frame of PCM never ends within a sample
+// A piece that ends like a sentence is taken as one when nothing follows it for this long.
+constexpr auto kPause = std::chrono::milliseconds(150);
+
+// Where one request's audio goes. Closed by its job's end or by a cancellation, whichever is first; nothing
+// of it reaches the socket afterwards.
+class SessionSink final : public SpeechSink {
+ public:
+  SessionSink(std::shared_ptr<net::WebSocket> socket, std::string id, std::function<void()> ended)
+      : socket_(std::move(socket)), id_(std::move(id)), ended_(std::move(ended)) {}
+
+  const std::string& request_id() const override { return id_; }
+  void begin(const SpeechStart& start) override { say(start_json(start, id_)); }
+  void audio(std::string bytes) override {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    for (std::size_t at = 0; at < bytes.size(); at += kFrameBytes)
+      socket_->send_binary(bytes.substr(at, kFrameBytes));
+  }
+  void complete(const SpeechSummary& summary) override { end(complete_json(summary, id_)); }
+  void whole(const SpeechStart& start, std::string bytes, const SpeechSummary& summary) override {
+    begin(start);
+    audio(std::move(bytes));
+    complete(summary);
+  }
+  void fail(const ApiFailure& failure) override { end(error_json(failure, id_)); }
+  void on_gone(std::function<void()>) override {}  // the session cancels its jobs when the socket ends
+  void on_drained(std::size_t limit, std::function<void()> callback) override {
+    socket_->on_drained(limit, std::move(callback));
+  }
+  void end(std::string last) {
+    {
+      std::lock_guard lock(mutex_);
+      if (std::exchange(closed_, true)) return;
+      socket_->send_text(std::move(last));
+    }
+    ended_();
+  }
+
+ private:
+  void say(std::string message) {
+    std::lock_guard lock(mutex_);
+    if (!closed_) socket_->send_text(std::move(message));
+  }
+  const std::shared_ptr<net::WebSocket> socket_;
+  const std::string id_;
+  const std::function<void()> ended_;
+  std::mutex mutex_;
+  bool closed_ = false;  // guarded by mutex_
+};
+
+// One request from its first message to its last.
+struct Turn {
+  std::string id;
+  std::unique_ptr<Admission::Ticket> ticket;  // until its job takes it
+  std::optional<SpeechRequest> request;       // until its job takes it
+  bool pieces = false;
+  bool final = false;
+  std::size_t characters = 0;
+  std::uint64_t piece_count = 0;
+  base::SteadyTime last_piece{};
+  SentenceBuffer buffer;
+  std::vector<std::string> sentences;  // complete, and not yet given to the job
+  std::shared_ptr<SessionSink> sink;
+  std::shared_ptr<SpeechJob> job;  // once its turn has come
+};
+
+class SessionImpl final : public SpeechSession, public std::enable_shared_from_this<SessionImpl> {
+ public:
+  SessionImpl(SessionContext& context, std::shared_ptr<net::WebSocket> socket, std::string id)
+      : context_(context), socket_(std::move(socket)), id_(std::move(id)) {}
+
+  void on_message(const std::string& message);
+  void on_close(const net::WsEnd& end);
+  void leave_when_idle() override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using TurnPtr = std::shared_ptr<Turn>;
+
+  void speak(const json& message, std::string id, bool piece);
+  TurnPtr admit(const json& message, std::string id, bool piece);
+  void add_piece(const TurnPtr& turn, const json& message);
+  void cancel(const std::string& id);
+  void say_error(const ApiFailure& failure, std::string_view id);
+  TurnPtr find(const std::string& id);
+  void run_front(Lock& lock);
+  void feed(Turn& turn);
+  void turn_ended(const std::string& id);
+  void after_pause(const TurnPtr& turn, std::uint64_t piece_count);
+  void watch_pieces(const TurnPtr& turn, base::Duration wait);
+  void fail_turn(const TurnPtr& turn, const ApiFailure& failure);
+  void close_if_done(Lock& lock);
+
+  SessionContext& context_;
+  const std::shared_ptr<net::WebSocket> socket_;
+  const std::string id_;
+  std::mutex mutex_;  // guards what follows
+  std::deque<TurnPtr> turns_;
+  std::uint64_t unnamed_ = 0;
+  bool ended_ = false;
+  std::optional<std::pair<std::uint16_t, std::string>> leaving_;  // close with this when nothing is left
+};
+
+void SessionImpl::say_error(const ApiFailure& failure, std::string_view id) {
+  socket_->send_text(error_json(failure, id));
+}
+
+void SessionImpl::on_message(const std::string& message) {
+  const json parsed = json::parse(message, nullptr, false);
+  if (!parsed.is_object()) {
+    return say_error({ApiError::kInvalidJson, "a message must be a JSON object such as {\"text\": \"...\"}"},
+                     {});
+  }
+  std::string type;
+  std::string id;
+  if (auto done = read_string(parsed, "request_id", id, ApiError::kInvalidField); !done)
+    return say_error(done.error(), {});
+  if (id.size() > kMaxIdBytes) {
+    return say_error({ApiError::kInvalidField, fmt::format("'request_id' is over {} bytes", kMaxIdBytes)},
+                     {});
+  }
+  if (auto done = read_string(parsed, "type", type, ApiError::kInvalidField); !done)
+    return say_error(done.error(), id);
+  if (type.empty() || type == "synthesize") return speak(parsed, std::move(id), false);
+  if (type == "text") return speak(parsed, std::move(id), true);
+  if (type == "cancel") return cancel(id);
+  if (type == "close") {
+    Lock lock(mutex_);
+    leaving_ = {1000, "closed as asked"};
+    return close_if_done(lock);
+  }
+  say_error({ApiError::kInvalidField,
+             fmt::format("type '{}' is unknown; use text, cancel or close, or leave it out", shown(type))},
+            id);
+}
+
+SessionImpl::TurnPtr SessionImpl::find(const std::string& id) {
+  for (const auto& turn : turns_) {
+    if (turn->id == id) return turn;
+  }
+  return nullptr;
+}
+
+void SessionImpl::speak(const json& message, std::string id, bool piece) {
+  Lock lock(mutex_);
+  if (ended_) return;
+  if (piece && id.empty()) {
+    return say_error({ApiError::kInvalidField, "text in pieces needs a 'request_id' that joins them"}, {});
+  }
+  TurnPtr turn = id.empty() ? nullptr : find(id);
+  if (turn && !(piece && turn->pieces && !turn->final)) {
+    return say_error({ApiError::kInvalidField,
+                      fmt::format("request_id '{}' is in use; give each request its own", shown(id))},
+                     id);
+  }
+  if (!turn) {
+    if (id.empty()) id = fmt::format("{}-{}", id_, ++unnamed_);
+    turn = admit(message, id, piece);
+    if (!turn) return;
+  }
+  if (piece) add_piece(turn, message);
+  run_front(lock);
+}
+
+// Null: it was refused and the client told.
+SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, bool piece) {
+  auto& metrics = context_.jobs.metrics;
+  metrics.offered(kRoute);
+  const auto refused = [&](const ApiFailure& failure) {
+    metrics.rejected(api_error_row(failure.error).code);
+    metrics.outcome(kRoute, "rejected");
+    say_error(failure, id);
+    return nullptr;
+  };
+  if (leaving_) return refused({ApiError::kDraining, "this session is closing; open another"});
+  if (const auto barred = context_.barred()) return refused(*barred);
+  auto ticket = turns_.size() < kMaxPipelined ? context_.admission.enter() : nullptr;
+  if (!ticket) {
+    return refused({ApiError::kQueueSaturated,
+                    turns_.size() < kMaxPipelined
+                        ? fmt::format("{} requests are outstanding, the limit of this instance; retry later",
+                                      context_.admission.limit())
+                        : fmt::format("{} requests wait in this session, its limit", kMaxPipelined)});
+  }
+  metrics.accepted(kRoute);
+  auto parsed = read_session_request(message, piece, context_.jobs.limits, context_.jobs.voices);
+  if (!parsed) return refused(parsed.error());
+  auto turn = std::make_shared<Turn>();
+  turn->id = std::move(id);
+  turn->pieces = piece;
+  turn->ticket = std::move(ticket);
+  turn->request = std::move(*parsed);
+  if (piece) turn->request->text.clear();
+  turn->sink = std::make_shared<SessionSink>(socket_, turn->id, [weak = weak_from_this(), ended = turn->id] {
+    if (const auto self = weak.lock()) self->turn_ended(ended);
+  });
+  turns_.push_back(turn);
+  socket_->set_busy(true);
+  return turn;
+}
+
+void SessionImpl::add_piece(const TurnPtr& turn, const json& message) {
+  std::string text;
+  bool final = false;
+  auto done = read_string(message, "text", text, ApiError::kMissingText);
+  if (const auto it = message.find("final"); done && it != message.end() && !it->is_null()) {
+    if (it->is_boolean())
+      final = it->get<bool>();
+    else
+      done = refuse(ApiError::kInvalidField, "'final' must be true or false");
+  }
+  turn->characters += count_characters(text);
+  if (done && turn->characters > context_.jobs.limits.max_characters) {
+    done = refuse(ApiError::kTextTooLong,
+                  fmt::format("the pieces have {} characters and the limit is {}; send less per request",
+                              turn->characters, context_.jobs.limits.max_characters));
+  }
+  if (!done) return fail_turn(turn, done.error());
+  if (turn->last_piece == base::SteadyTime{}) watch_pieces(turn, context_.jobs.max_age);
+  turn->last_piece = context_.jobs.clock.steady();
+  turn->final = final;
+  turn->buffer.add(text);
+  for (auto& sentence : turn->buffer.take_complete()) turn->sentences.push_back(std::move(sentence));
+  if (final) {
+    turn->sentences.push_back(turn->buffer.take_rest());
+  } else if (turn->buffer.ends_like_a_sentence()) {
+    context_.jobs.loop.after(kPause, [self = shared_from_this(), turn, count = ++turn->piece_count] {
+      self->after_pause(turn, count);
+    });
+    return;
+  }
+  ++turn->piece_count;
+}
+
+// Later and without the lock: the end of a turn takes it.
+void SessionImpl::fail_turn(const TurnPtr& turn, const ApiFailure& failure) {
+  context_.text_loop.post([turn, failure, self = shared_from_this()] {
+    std::shared_ptr<SpeechJob> job;
+    {
+      Lock lock(self->mutex_);
+      job = turn->job;
+    }
+    if (job) return job->refuse(failure);
+    auto& metrics = self->context_.jobs.metrics;
+    metrics.rejected(api_error_row(failure.error).code);
+    metrics.outcome(kRoute, "rejected");
+    turn->sink->fail(failure);
+  });
+}
+
+// A request whose text stops coming would hold its place for ever.
+void SessionImpl::watch_pieces(const TurnPtr& turn, base::Duration wait) {
+  context_.jobs.loop.after(wait, [weak = weak_from_this(), left = std::weak_ptr(turn)] {
+    const auto self = weak.lock();
+    const auto waiting = left.lock();
+    if (!self || !waiting) return;
+    Lock lock(self->mutex_);
+    if (self->ended_ || waiting->final) return;
+    const auto& jobs = self->context_.jobs;
+    const auto silent = jobs.clock.steady() - waiting->last_piece;
+    if (silent < jobs.max_age) return self->watch_pieces(waiting, jobs.max_age - silent);
+    self->fail_turn(waiting, {ApiError::kRequestStale,
+                              fmt::format("no text came for {:.1f} s; end a request with \"final\": true",
+                                          base::to_s(silent))});
+  });
+}
+
+void SessionImpl::after_pause(const TurnPtr& turn, std::uint64_t piece_count) {
+  Lock lock(mutex_);
+  if (ended_ || turn->final || turn->piece_count != piece_count || turn->buffer.empty()) return;
+  turn->sentences.push_back(turn->buffer.take_rest());
+  run_front(lock);
+}
+
+// Starts the first turn if it has not been started, and gives it what has come in since.
+void SessionImpl::run_front(Lock& lock) {
+  (void)lock;
+  if (turns_.empty() || ended_) return;
+  Turn& turn = *turns_.front();
+  if (turn.job) return feed(turn);
+  if (turn.pieces && turn.sentences.empty() && !turn.final) return;  // nothing to say yet
+  turn.job = std::make_shared<SpeechJob>(context_.jobs, turn.sink, std::move(turn.ticket),
+                                         std::string(kRoute), context_.next_number());
+  auto request = std::make_shared<SpeechRequest>(std::move(*turn.request));
+  turn.request.reset();
+  context_.text_loop.post([job = turn.job, request, pieces = turn.pieces] {
+    pieces ? job->open(std::move(*request)) : job->prepare(std::move(*request));
+  });
+  feed(turn);
+}
+
+void SessionImpl::feed(Turn& turn) {
+  if (!turn.pieces || (turn.sentences.empty() && !turn.final)) return;
+  std::vector<std::string> sentences;
+  sentences.swap(turn.sentences);
+  context_.text_loop.post([job = turn.job, sentences = std::move(sentences), final = turn.final] {
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+      job->append(sentences[i], final && i + 1 == sentences.size());
+  });
+}
+
+void SessionImpl::cancel(const std::string& id) {
+  TurnPtr turn;
+  std::shared_ptr<SpeechJob> job;
+  {
+    Lock lock(mutex_);
+    turn = find(id);
+    if (turn) job = turn->job;
+  }
+  if (!turn) {
+    return say_error(
+        {ApiError::kNotFound, fmt::format("no request '{}' is running in this session", shown(id))}, id);
+  }
+  if (job ? !job->cancel("cancelled") : false) return;  // its end is on its way already
+  if (!job) context_.jobs.metrics.outcome(kRoute, "cancelled");
+  turn->sink->end(cancelled_json(id));
+}
+
+void SessionImpl::turn_ended(const std::string& id) {
+  Lock lock(mutex_);
+  std::erase_if(turns_, [&](const TurnPtr& turn) { return turn->id == id; });
+  if (turns_.empty()) socket_->set_busy(false);
+  run_front(lock);
+  close_if_done(lock);
+}
+
+void SessionImpl::close_if_done(Lock& lock) {
+  (void)lock;
+  if (leaving_ && turns_.empty()) socket_->close(leaving_->first, leaving_->second);
+}
+
+void SessionImpl::leave_when_idle() {
+  Lock lock(mutex_);
+  if (!leaving_) leaving_ = {1001, "the instance is shutting down"};
+  close_if_done(lock);
+}
+
+void SessionImpl::on_close(const net::WsEnd& end) {
+  std::deque<TurnPtr> left;
+  {
+    Lock lock(mutex_);
+    ended_ = true;
+    left.swap(turns_);
+  }
+  for (const auto& turn : left) {
+    if (turn->job)
+      turn->job->cancel("aborted");
+    else
+      context_.jobs.metrics.outcome(kRoute, "aborted");
+  }
+  spdlog::info("session id={} route={} close_code={}{}", id_, kRoute, end.code,
+               end.error ? " error=\"" + end.error->message + '"' : "");
+}
+
+}  // namespace
+
+std::shared_ptr<SpeechSession> make_session(SessionContext& context, std::shared_ptr<net::WebSocket> socket,
+                                            std::string session_id, net::WsEvents& events) {
+  auto session = std::make_shared<SessionImpl>(context, std::move(socket), std::move(session_id));
+  events.on_message = [session](const std::string& message, bool) { session->on_message(message); };
+  events.on_close = [session](const net::WsEnd& end) { session->on_close(end); };
+  return session;
+}
+
+}  // namespace headroom::serve
