@@ -33,6 +33,7 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       const { deploy, refusePlans } = await import("./cli/deploy.ts");
       refusePlans(deployments); // before anything slower
       const cloud = await cloudFor(options);
+      await cloud.account(); // credentials that do not hold are said at once
       const { synthesise } = await import("./app.ts");
       return deploy(deployments, synthesise(deployments, options.out ?? "cdk.out"), options, cloud, terminal);
     }

@@ -235,7 +235,8 @@ class AwsCloud implements Cloud {
     try {
       return await call();
     } catch (error) {
-      if (named(error, "InvalidAction", "UnknownOperationException", "UnknownOperation")) {
+      const foreign = error instanceof Error && /XML parse error/.test(error.message); // an answer in another protocol
+      if (foreign || named(error, "InvalidAction", "UnknownOperationException", "UnknownOperation")) {
         throw new NotOffered(`${this.settings.endpoint ?? "the service"} does not offer CloudFormation`);
       }
       throw error;

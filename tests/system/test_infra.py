@@ -1,0 +1,137 @@
+"""speech-infra: its own tests, cfn-lint, the command as people run it, and the endpoint stack applied to the local cloud."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from bench_tools import Bench
+from cloudformation import Stack
+from local_cloud import BIN, ROOT, LocalCloud, wait_status
+
+INFRA = ROOT / "infra"
+SNAPSHOTS = INFRA / "test" / "snapshots"
+FIXTURES = INFRA / "test" / "fixtures"
+ENDPOINT = "speech-kokoro-82m"
+FORMS = ["published", "native", "offered-rate"]
+OFFLINE = ["unshare", "--net"] if os.geteuid() == 0 and shutil.which("unshare") else []
+
+
+def clean_environment() -> dict:
+    """No AWS settings, and none to be found."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
+    return {**kept, "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull, "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+def speech_infra(*words, cwd=None, environment=None, offline=False) -> subprocess.CompletedProcess:
+    command = [*(OFFLINE if offline else []), INFRA / "bin" / "speech-infra", *words]
+    return subprocess.run(command, cwd=cwd, env=environment or clean_environment(), text=True, timeout=240,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def packages():
+    subprocess.run([INFRA / "setup.sh"], check=True, timeout=600)
+
+
+def test_types_are_strict_and_every_test_of_its_own_passes():
+    node = shutil.which("node", path=f"{pathlib.Path.home()}/.cache/headroom/node/bin:{os.environ['PATH']}")
+    checked = subprocess.run([node, INFRA / "node_modules" / "typescript" / "bin" / "tsc", "-p", INFRA], text=True, capture_output=True)
+    assert checked.returncode == 0, checked.stdout
+    tests = sorted(str(path) for path in (INFRA / "test").glob("*.test.ts"))
+    done = subprocess.run([*OFFLINE, node, "--import", f"file://{INFRA}/node_modules/tsx/dist/loader.mjs", "--test", *tests], cwd=INFRA,
+                          env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json")}, text=True, timeout=300,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def test_templates_are_clean_for_cfn_lint():
+    done = subprocess.run([pathlib.Path(sys.executable).parent / "cfn-lint", *sorted(SNAPSHOTS.glob("*.json"))], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
+    assert done.returncode == 0, done.stdout
+
+
+def test_synth_works_in_any_folder_without_account_and_network(tmp_path):
+    done = speech_infra("synth", "kokoro-82m", "--plan", FIXTURES / "plan-published.json", "--out", "here", cwd=tmp_path, offline=True)
+    assert done.returncode == 0 and "autoscaling as" in done.stdout, done.stdout
+    made = json.loads((tmp_path / "here" / "SpeechEndpointStack-kokoro-82m.template.json").read_text())
+    assert made == json.loads((SNAPSHOTS / "endpoint-published.json").read_text())
+
+
+@pytest.fixture(params=FORMS)
+def deployed(request, tmp_path):
+    """The endpoint stack of one policy form, in a local cloud."""
+    cloud = LocalCloud(tmp_path / "cloud", "--quota", "9")
+    template = json.loads((SNAPSHOTS / f"endpoint-{request.param}.json").read_text())
+    stack = Stack(cloud, template, {"ImageUri": "image:1"})
+    stack.create()
+    wait_status(cloud.client("sagemaker"), ENDPOINT)
+    yield cloud, stack, FIXTURES / f"plan-{request.param}.json", Bench(cloud, tmp_path, ENDPOINT)
+    cloud.stop()
+
+
+def test_after_the_stack_drift_and_validate_find_nothing(deployed):
+    cloud, stack, plan, bench = deployed
+    bench.ok("validate", "--plan", str(plan))
+    assert bench.artifact("validate")["verdict"] == "valid"
+    said = bench.ok("drift", "--plan", str(plan), "--model", str(ROOT / "models" / "kokoro-82m.toml"))
+    found = [check for check in bench.artifact("drift")["checks"] if check["level"] in ("WARN", "ERROR")]
+    assert found == [], said
+    model = cloud.client("sagemaker").describe_model(ModelName=stack.physical["Model"])
+    wanted = json.loads(plan.read_text())
+    assert model["PrimaryContainer"]["Environment"]["MAX_QUEUE_DEPTH"] == str(wanted["queue_limit"])
+    dashboards = [one for one in stack.skipped.values() if "DashboardBody" in one]
+    assert [json.loads(one["DashboardBody"])["start"] for one in dashboards] == ["-PT3H"]  # whole JSON once it is resolved
+
+
+def test_apply_has_nothing_to_do_after_the_stack(deployed):
+    _, _, plan, bench = deployed
+    assert "nothing to do" in bench.ok("apply", "--yes", "--plan", str(plan))
+
+
+def test_status_shows_what_stands_where_cloudformation_is_not_offered(tmp_path):
+    cloud = LocalCloud(tmp_path / "cloud")
+    try:
+        template = json.loads((SNAPSHOTS / "endpoint-published.json").read_text())
+        Stack(cloud, template, {"ImageUri": "image:1"}).create()
+        wait_status(cloud.client("sagemaker"), ENDPOINT)
+        done = speech_infra("status", "kokoro-82m", "--plan", FIXTURES / "plan-published.json", "--endpoint-url", cloud.url, cwd=tmp_path,
+                            environment={**clean_environment(), "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "local",
+                                         "AWS_SECRET_ACCESS_KEY": "local"})
+        assert done.returncode == 0, done.stdout
+        for word in ("InService", "1 of 1 instances of ml.g5.xlarge", f"headroom-{ENDPOINT}-AllTraffic-out", "TargetTrackingScaling",
+                     f"{ENDPOINT}-slo-p95", "CloudFormation is not offered", "old"):
+            assert word in done.stdout, (word, done.stdout)
+    finally:
+        cloud.stop()
+
+
+def test_workload_hashes_are_those_of_tts_bench(tmp_path):
+    source = (INFRA / "src" / "plan" / "workload.ts").read_text()
+    for workload in ("short", "agent"):
+        done = subprocess.run([BIN / "tts-bench", "qmax", "--endpoint", "e", "--workload", workload, "--dry-run", "--region", "us-east-1"],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), timeout=60)
+        told = done.stdout.split("(hash ")[1].split(")")[0]
+        assert f'{workload}: "{told}"' in source, done.stdout
+
+
+WRONG = [
+    (["synth", "kokoro-8m"], 2, ["kokoro-8m", "did you mean 'kokoro-82m'"]),
+    (["deploy", "kokoro-82m"], 1, ["no AWS region", "--region"]),
+    (["deploy", "kokoro-82m", "--region", "us-east-1"], 1, ["no AWS credentials"]),
+    (["status", "kokoro-82m", "--region", "us-east-1", "--endpoint-url", "http://10.0.0.1"], 2, ["not https"]),
+    (["synth", "kokoro-82m", "--plan", "nowhere.json"], 1, ["nowhere.json", "--plan"]),
+    (["list", "--al"], 2, ["did you mean --all"]),
+]
+
+
+@pytest.mark.parametrize("words,code,said", WRONG, ids=[" ".join(row[0][:2]) + f" {row[2][0]}" for row in WRONG])
+def test_wrong_input_gets_cause_and_remedy(tmp_path, words, code, said):
+    done = speech_infra(*words, cwd=tmp_path)
+    assert done.returncode == code, done.stdout
+    for word in said:
+        assert word in done.stdout, done.stdout
+    assert " -> " in done.stdout and "    at " not in done.stdout
