@@ -135,3 +135,31 @@ def test_wrong_input_gets_cause_and_remedy(tmp_path, words, code, said):
     for word in said:
         assert word in done.stdout, done.stdout
     assert " -> " in done.stdout and "    at " not in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["good", "bad"])
+def test_tts_bench_takes_and_refuses_the_same_model_files(tmp_path, kind):
+    samples = sorted((INFRA / "test" / "models" / kind).glob("*.toml"))
+    assert samples
+    for path in samples:
+        command = [BIN / "tts-bench", "plan", "--model", path, "--out", tmp_path, "--qmax", "nowhere.json"]
+        done = subprocess.run(command, cwd=tmp_path, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), timeout=60)
+        if kind == "good":
+            assert "nowhere.json" in done.stdout and str(path) not in done.stdout, f"{path.name}: {done.stdout}"
+        else:
+            said = path.read_text().splitlines()[0].removeprefix("# says: ")
+            assert str(path) in done.stdout and said in done.stdout, f"{path.name}: {done.stdout}"
+
+
+def test_every_key_of_a_model_file_is_explained_and_in_the_schema():
+    import tomllib
+    schema = json.loads((ROOT / "docs" / "schemas" / "model.schema.json").read_text())
+    text = (ROOT / "models" / "kokoro-82m.toml").read_text()
+    whole = tomllib.loads(text)
+    for name, part in schema["properties"].items():
+        assert name in whole, name
+        for key in part.get("properties", {}):
+            assert key in whole[name], f"{name}.{key}"
+            at = next(n for n, line in enumerate(text.splitlines()) if line.startswith(f"{key} ="))
+            assert "#" in text.splitlines()[at] or text.splitlines()[at - 1].startswith("#"), f"{name}.{key} is not explained"

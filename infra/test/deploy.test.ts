@@ -1,0 +1,192 @@
+// deploy, destroy and diff against a fake account: the order, what is refused before anything changes, and what failures say.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type TemplateBody, deploy, refusePlans } from "../src/cli/deploy.ts";
+import { destroy } from "../src/cli/destroy.ts";
+import type { Options } from "../src/cli/options.ts";
+import { parseOptions } from "../src/cli/options.ts";
+import { explain } from "../src/cli/problems.ts";
+import { withoutRetypedPolicies } from "../src/cli/retyped.ts";
+import { templateDiff } from "../src/cli/template_diff.ts";
+import { Problem } from "../src/problem.ts";
+import { deployment, plan } from "./fixtures.ts";
+import { FakeCloud, FakeTerminal } from "./fake_cloud.ts";
+
+const FOUNDATION = "SpeechFoundationStack";
+const CACHE = "SpeechModelCacheStack-kokoro-82m";
+const ENDPOINT = "SpeechEndpointStack-kokoro-82m";
+const options = (...words: string[]): Options => parseOptions(["deploy", "kokoro-82m", "--yes", ...words]);
+const one = deployment(plan("published"), undefined, { imageUri: "image:1" });
+const prefix = `models/kokoro-82m/${one.model.manifestSha256}/`;
+const templates: TemplateBody[] = [FOUNDATION, CACHE, ENDPOINT].map((stack) => ({ stack, body: JSON.stringify({ Resources: {}, Description: `${stack} ${prefix}` }) }));
+
+async function failure(run: Promise<unknown>): Promise<Problem> {
+  try {
+    await run;
+  } catch (error) {
+    const problem = explain(error);
+    assert.ok(problem instanceof Problem, String(error));
+    assert.ok(problem.remedy.length > 10);
+    return problem;
+  }
+  throw new assert.AssertionError({ message: "it succeeded" });
+}
+
+test("a first deployment: foundation, scripts, cache, weights, endpoint; then the next command", async () => {
+  const cloud = new FakeCloud();
+  const terminal = new FakeTerminal();
+  assert.equal(await deploy([one], templates, options(), cloud, terminal), 0);
+  assert.deepEqual(cloud.log.filter((line) => !line.startsWith("prepare")),
+    [`execute ${FOUNDATION}`, "put source", `execute ${CACHE}`, "build headroom-model-cache-kokoro-82m", `execute ${ENDPOINT}`]);
+  assert.match(terminal.text(), /account 123456789012 {2}region us-east-1/);
+  assert.match(terminal.text(), /1\.41 USD an hour/);
+  assert.match(terminal.said.at(-1) ?? "", /next: tts-bench validate --model kokoro-82m/);
+});
+
+test("a second deployment changes nothing and builds nothing", async () => {
+  const cloud = new FakeCloud();
+  await deploy([one], templates, options(), cloud, new FakeTerminal());
+  cloud.log = [];
+  await deploy([one], templates, options(), cloud, new FakeTerminal());
+  assert.deepEqual(cloud.log, [`prepare ${FOUNDATION}`, `prepare ${CACHE}`, `prepare ${ENDPOINT}`]);
+});
+
+test("without an image the foundation and the weights are made, and the push is explained", async () => {
+  const cloud = new FakeCloud();
+  const problem = await failure(deploy([deployment(plan("published"))], templates, options(), cloud, new FakeTerminal()));
+  assert.match(problem.remedy, /docker\/build-image.sh.*123456789012\.dkr\.ecr\.us-east-1\.amazonaws\.com\/headroom-tts-serve/);
+  assert.ok(cloud.log.includes(`execute ${CACHE}`) && !cloud.log.includes(`execute ${ENDPOINT}`));
+});
+
+test("an image given once stays", async () => {
+  const cloud = new FakeCloud();
+  cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status: "CREATE_COMPLETE", reason: "", outputs: {}, parameters: { ImageUri: "image:7" } });
+  await deploy([deployment(plan("published"))], templates, options(), cloud, new FakeTerminal());
+  assert.equal(cloud.stacks.get(ENDPOINT)?.parameters["ImageUri"], "image:7");
+});
+
+test("saying no changes nothing", async () => {
+  const cloud = new FakeCloud();
+  const terminal = new FakeTerminal();
+  terminal.answer = false;
+  const problem = await failure(deploy([one], templates, parseOptions(["deploy", "kokoro-82m"]), cloud, terminal));
+  assert.equal(problem.exitCode, 3);
+  assert.deepEqual(cloud.log, []);
+});
+
+test("a plan that may not be deployed stops the deployment; no plan does not", async () => {
+  const bad = deployment({ ...plan("published"), verdict: "infeasible" });
+  const problem = await failure(Promise.resolve().then(() => refusePlans([bad])));
+  assert.equal(problem.exitCode, 3);
+  assert.match(problem.message, /feasible/);
+  assert.match(problem.remedy, /--no-plan/);
+  refusePlans([deployment(undefined, undefined, { noPlan: true })]);
+});
+
+test("expired credentials, missing region, refusal: cause and remedy", async () => {
+  const say = async (name: string, message: string): Promise<string> => {
+    const cloud = new FakeCloud();
+    cloud.thrown = Object.assign(new Error(message), { name });
+    const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+    return `${problem.message} -> ${problem.remedy}`;
+  };
+  assert.match(await say("ExpiredTokenException", "The security token included in the request is expired"), /have expired -> sign in again/);
+  assert.match(await say("Error", "Region is missing"), /--region/);
+  assert.match(await say("AccessDenied", "User is not authorized to perform: cloudformation:DescribeStacks"), /infra\/iam/);
+  assert.match(await say("InvalidClientTokenId", "The security token is invalid"), /does not accept the credentials/);
+});
+
+test("a bucket name that is taken is said before anything changes", async () => {
+  for (const [state, said] of [["foreign", /is taken by another account/], ["ours", /outside any stack/]] as const) {
+    const cloud = new FakeCloud();
+    cloud.bucket = state;
+    const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+    assert.match(problem.message, said);
+    assert.match(problem.message, /headroom-speech-123456789012-us-east-1/);
+    assert.deepEqual(cloud.log, []);
+  }
+});
+
+test("a quota below the minimum refuses, one below the maximum warns", async () => {
+  const cloud = new FakeCloud();
+  cloud.quotaValue = 0;
+  const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+  assert.match(problem.message, /0 instances of ml\.g5\.xlarge/);
+  assert.match(problem.remedy, /request-service-quota-increase.*L-1/);
+  assert.deepEqual(cloud.log, []);
+  cloud.quotaValue = 2;
+  const terminal = new FakeTerminal();
+  await deploy([deployment({ ...plan("native") }, undefined, { imageUri: "image:1" })], templates, options(), cloud, terminal);
+  assert.match(terminal.text(), /scaling will stop there/);
+});
+
+for (const [status, said] of [["ROLLBACK_COMPLETE", /destroy kokoro-82m/], ["DELETE_FAILED", /destroy kokoro-82m/],
+  ["UPDATE_ROLLBACK_FAILED", /continue-update-rollback/], ["UPDATE_IN_PROGRESS", /wait until/]] as const) {
+  test(`a stack in ${status} is named with its way out`, async () => {
+    const cloud = new FakeCloud();
+    cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status, reason: "it broke", outputs: {}, parameters: {} });
+    const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+    assert.equal(problem.exitCode, 3);
+    assert.match(problem.message, new RegExp(`${ENDPOINT}.*${status}`));
+    assert.match(problem.remedy, said);
+    assert.deepEqual(cloud.log, []);
+  });
+}
+
+test("a failed resource is traced to its cause", async () => {
+  for (const [reason, said] of [
+    ["The account-level service limit 'ml.g5.xlarge for endpoint usage' is 0 Instances (ResourceLimitExceeded)", /limit is too small.*request-service-quota-increase/],
+    ["headroom-speech-123456789012-us-east-1 already exists (BucketAlreadyExists)", /taken by another account/],
+    ["The primary container did not pass the ping health check", /did not pass the ping health check/],
+  ] as const) {
+    const cloud = new FakeCloud();
+    cloud.failing = { stack: FOUNDATION, reason };
+    const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+    assert.match(`${problem.message} -> ${problem.remedy}`, said);
+  }
+});
+
+test("a failed build of the weights stops before the endpoint", async () => {
+  const cloud = new FakeCloud();
+  cloud.buildStatus = "FAILED";
+  const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
+  assert.match(problem.message, /ended as FAILED/);
+  assert.ok(!cloud.log.includes(`prepare ${ENDPOINT}`));
+});
+
+test("destroy removes the endpoint first and keeps what is shared, unless told", async () => {
+  const cloud = new FakeCloud();
+  await deploy([one], templates, options(), cloud, new FakeTerminal());
+  cloud.log = [];
+  const terminal = new FakeTerminal();
+  await destroy(["kokoro-82m"], [], parseOptions(["destroy", "kokoro-82m", "--yes"]), cloud, terminal);
+  assert.deepEqual(cloud.log, [`delete ${ENDPOINT}`, `delete ${CACHE}`]);
+  assert.match(terminal.text(), /bucket headroom-speech-123456789012-us-east-1 and the shared foundation are kept/);
+  cloud.log = [];
+  await destroy(["kokoro-82m"], [], parseOptions(["destroy", "kokoro-82m", "--yes", "--foundation", "--delete-weights"]), cloud, terminal);
+  assert.deepEqual(cloud.log, [`delete ${FOUNDATION}`, "delete bucket headroom-speech-123456789012-us-east-1"]);
+});
+
+test("the foundation stays while another model stands on it", async () => {
+  const cloud = new FakeCloud();
+  cloud.stacks.set("SpeechEndpointStack-other", { name: "SpeechEndpointStack-other", status: "CREATE_COMPLETE", reason: "", outputs: {}, parameters: {} });
+  const problem = await failure(destroy(["kokoro-82m"], ["other"], parseOptions(["destroy", "kokoro-82m", "--yes", "--foundation"]), cloud, new FakeTerminal()));
+  assert.match(problem.message, /SpeechEndpointStack-other still needs the foundation/);
+  assert.deepEqual(cloud.log, []);
+});
+
+const POLICY = (type: string): object => ({ Type: "AWS::ApplicationAutoScaling::ScalingPolicy", Properties: { PolicyName: "out", PolicyType: type } });
+test("a policy that changes its type is removed first, with the alarm that points at it", () => {
+  const alarm = { Type: "AWS::CloudWatch::Alarm", Properties: { AlarmActions: [{ Ref: "A" }] } };
+  const before = JSON.stringify({ Resources: { A: POLICY("TargetTrackingScaling"), Alarm: alarm, Keep: { Type: "AWS::Thing" } } });
+  const between = withoutRetypedPolicies(before, JSON.stringify({ Resources: { B: POLICY("StepScaling") } }));
+  assert.deepEqual(Object.keys(JSON.parse(between ?? "{}").Resources), ["Keep"]);
+  assert.equal(withoutRetypedPolicies(before, before), undefined);
+});
+
+test("a difference names the resource, the property and both values", () => {
+  const template = (value: number, more: object = {}): object => ({ Resources: { Target: { Type: "T", Properties: { Max: value } }, ...more } });
+  assert.deepEqual(templateDiff(template(1), template(1)), []);
+  assert.deepEqual(templateDiff(template(1), template(2, { New: { Type: "N" } })), ["+ N New", "~ T Target Properties.Max: 1 -> 2"]);
+  assert.deepEqual(templateDiff(template(1, { Old: { Type: "O" } }), template(1)), ["- O Old"]);
+});
