@@ -33,10 +33,16 @@ std::optional<RoundSummary> summarise_rounds(std::span<const double> series, int
   r.mean = all.mean;
   r.sd = all.sd;
   r.p95 = *percentile(series, 0.95);
+  if (all.sd > 0) {
+    double cubes = 0;
+    for (const double x : series) cubes += std::pow((x - all.mean) / all.sd, 3);
+    r.skew = cubes / static_cast<double>(series.size());
+  }
   const int m = std::max(1, static_cast<int>(r.rounds / 10));
   const auto batches = moments(round_means(series, m * std::max(1, n)));
   if (all.sd > 0 && batches && batches->count > 1) {
-    const double independent = (1 - 1 / (3.0 * m)) / m;
+    const double per_round = std::max(1, n);
+    const double independent = (1 - (1 - 1 / (per_round * per_round)) / (3.0 * m)) / m;
     r.noise_ratio = std::max(1.0, batches->sd * batches->sd / (independent * all.sd * all.sd));
   }
   r.sigma = r.sd * std::sqrt(1 + r.noise_ratio / r.rounds);

@@ -25,6 +25,7 @@ struct RoundSummary {
   double mean = 0;
   double sd = 0;           // of all samples
   double p95 = 0;          // nearest rank, of all samples
+  double skew = 0;         // third standardised moment of all samples
   double noise_ratio = 1;  // >= 1: how many rounds carry as much as one independent one
   // sd of one further sample about the mean as far as it is known: sd * sqrt(1 + noise_ratio / R).
   double sigma = 0;
@@ -35,7 +36,7 @@ struct RoundSummary {
 };
 // `n`: completions per round, >= 1. nullopt below two rounds or two samples. The noise ratio compares the sd
 // of the means of m = max(1, R div 10) rounds with what independent services would give: a mean of m rounds
-// of a sum over one round has the variance sd^2 (1 - 1/(3m)) / m.
+// of a moving sum over n has the variance sd^2 (1 - (1 - 1/n^2)/(3m)) / m.
 std::optional<RoundSummary> summarise_rounds(std::span<const double> series, int n);
 
 // Means of consecutive whole rounds of n samples; a rest is left out.

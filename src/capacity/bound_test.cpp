@@ -1,0 +1,111 @@
+// Judging one rung by the bound: what passes, what fails, and what stays undecided.
+#include "capacity/bound.hpp"
+
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capacity/simulated_service.hpp"
+
+namespace headroom::capacity {
+namespace {
+
+using test::ServiceFamily;
+using test::SimulatedService;
+
+// A hold of N for `seconds` of a simulated service, transient dropped.
+std::vector<Completion> hold(const ServiceFamily& family, int n, double seconds, std::uint64_t seed = 1) {
+  SimulatedService server(family, seed);
+  server.hold(n);
+  for (std::size_t i = 0; i < transient_completions(n); ++i) server.next();
+  std::vector<Completion> out;
+  for (Completion one = server.next(); one.at_s < seconds; one = server.next()) out.push_back(one);
+  return out;
+}
+
+BoundJudgement judge(const ServiceFamily& family, int n, double seconds, double slo_ms,
+                     std::uint64_t seed = 1) {
+  BoundSettings settings;
+  settings.slo_ms = slo_ms;
+  return judge_bound(settings, n, hold(family, n, seconds, seed), true);
+}
+
+constexpr auto kLognormal = ServiceFamily::Shape::kLognormal;
+
+TEST(Bound, DecidesADeterministicServerWithinOneRequest) {
+  const ServiceFamily paced{.name = "paced"};
+  EXPECT_EQ(judge(paced, 53, 31, 3000).verdict, RungVerdict::kPass);
+  EXPECT_EQ(judge(paced, 54, 31, 3000).verdict, RungVerdict::kFail);
+}
+
+TEST(Bound, NeedsSixRoundsHoweverManySamples) {
+  const ServiceFamily fast{.name = "fast", .mean_ms = 5};
+  const auto few = judge(fast, 500, 15, 30000);  // 2,200 samples, 4.5 rounds
+  EXPECT_EQ(few.verdict, RungVerdict::kUndecided);
+  EXPECT_THAT(few.reason, ::testing::HasSubstr("too few"));
+  BoundSettings settings;
+  EXPECT_EQ(judge_bound(settings, 5, {}, true).verdict, RungVerdict::kUndecided);
+}
+
+// p95 of N = 50 at cv 0.3 is about 2,990 where the mean service is 56 ms.
+TEST(Bound, NeverPassesATrueP95JustAboveTheSlo) {
+  int passes = 0, fails = 0;
+  const ServiceFamily noisy{.name = "noisy", .mean_ms = 56, .shape = kLognormal, .cv = 0.3};
+  const auto whole = hold(noisy, 50, 20000);
+  std::vector<double> samples;
+  for (const auto& one : whole) samples.push_back(one.ttfab_ms);
+  const double p95 = *stats::percentile(samples, 0.95);
+  for (std::uint64_t seed = 0; seed < 40; ++seed)
+    passes += judge(noisy, 50, 240, p95 / 3040 * 3000, seed).verdict == RungVerdict::kPass;
+  EXPECT_LE(passes, 1);
+  for (std::uint64_t seed = 0; seed < 40; ++seed)  // 2,990 seen for a minute only
+    fails += judge(noisy, 50, 60, p95 / 2990 * 3000, seed).verdict != RungVerdict::kUndecided;
+  EXPECT_LE(fails, 2);
+}
+
+TEST(Bound, CutsATransientAndSaysSo) {
+  const ServiceFamily cold{
+      .name = "cold", .shape = kLognormal, .cv = 0.05, .transient_s = 15, .transient_factor = 2};
+  const auto judged = judge(cold, 45, 101, 3000);
+  EXPECT_TRUE(judged.cut);
+  EXPECT_EQ(judged.verdict, RungVerdict::kPass) << judged.reason;
+}
+
+TEST(Bound, DoesNotFailARungThatIsStillGettingFaster) {
+  const ServiceFamily cold{
+      .name = "cold", .shape = kLognormal, .cv = 0.1, .transient_s = 60, .transient_factor = 1.6};
+  BoundSettings settings;
+  EXPECT_NE(judge_bound(settings, 50, hold(cold, 50, 45), false).verdict, RungVerdict::kFail);
+}
+
+TEST(Bound, DoesNotPassARungThatStillRisesAndCallsItUnstable) {
+  const ServiceFamily leaking{.name = "leaking", .shape = kLognormal, .cv = 0.1, .drift_per_600s = 2};
+  const auto judged = judge(leaking, 20, 150, 3000);
+  EXPECT_EQ(judged.verdict, RungVerdict::kUnstable) << judged.reason;
+}
+
+TEST(Bound, OfTheSameRungFiveTimesNeverContradictsItself) {
+  const ServiceFamily noisy{.name = "noisy", .shape = kLognormal, .cv = 0.3};
+  for (const int n : {40, 48, 52, 60}) {
+    int passes = 0, fails = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const auto verdict = judge(noisy, n, 60, 3000, seed).verdict;
+      passes += verdict == RungVerdict::kPass;
+      fails += verdict == RungVerdict::kFail;
+    }
+    EXPECT_TRUE(passes == 0 || fails == 0) << n;
+  }
+}
+
+TEST(Bound, LooksAtFixedTimesAndAtTheEnd) {
+  BoundSettings settings;
+  EXPECT_EQ(next_look(settings, 0, 240), 20);
+  EXPECT_EQ(next_look(settings, 20, 240), 30);
+  EXPECT_EQ(next_look(settings, 152, 240), 240);
+  EXPECT_EQ(next_look(settings, 20, 25), 25);
+}
+
+}  // namespace
+}  // namespace headroom::capacity

@@ -1,0 +1,154 @@
+// The certified search: its steps on simple curves, and its quality over simulated services.
+#include "capacity/certified.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capacity/service_families.hpp"
+#include "capacity/simulated_search.hpp"
+
+namespace headroom::capacity {
+namespace {
+
+using test::ServiceFamily;
+using test::simulate_search;
+
+// A rung of a serial server without noise, decided at once.
+HeldEvidence serial(int n, double service_ms, double slo_ms) {
+  HeldEvidence held;
+  held.n = n;
+  stats::RoundSummary s;
+  s.count = 1000;
+  s.rounds = 20;
+  s.mean = s.p95 = n * service_ms;
+  held.summary = s;
+  held.rps = 1000 / service_ms;
+  held.verdict = s.p95 <= slo_ms ? RungVerdict::kPass : RungVerdict::kFail;
+  return held;
+}
+
+struct Steps {
+  std::vector<int> held;
+  CertifiedResult result;
+  std::string why;
+};
+
+template <class Hold>
+Steps run(Hold&& hold, CertifiedSettings settings = {}, double each_s = 0) {
+  CertifiedSearch search(settings);
+  Steps steps;
+  double spent = 0;
+  while (const auto next = search.next(spent)) {
+    steps.held.push_back(next->n);
+    search.add(hold(next->n));
+    spent += each_s;
+    if (steps.held.size() > 60) break;
+  }
+  steps.result = search.result();
+  steps.why = search.ended_because(spent);
+  return steps;
+}
+
+TEST(CertifiedSearch, HoldsRungs1And5And10AndThenBothSidesOfTheSlo) {
+  const auto steps = run([](int n) { return serial(n, 55.9, 3000); });
+  EXPECT_THAT(steps.held, ::testing::ElementsAre(1, 5, 10, 40, 54, 53));
+  EXPECT_EQ(steps.result.interval, (Interval{53, 53}));
+  EXPECT_EQ(steps.result.first_fail, 54);
+  EXPECT_EQ(steps.result.interval_method, "certified");
+}
+
+TEST(CertifiedSearch, IsExactOrWithinItsPrecisionForEveryQFrom1To400) {
+  for (int q = 1; q <= 400; ++q) {
+    const auto steps = run([&](int n) { return serial(n, 2995.0 / (q + 0.5), 3000); });
+    ASSERT_TRUE(steps.result.interval) << q;
+    EXPECT_LE(steps.result.interval->low, q);
+    EXPECT_GE(steps.result.interval->high, q);
+    EXPECT_LE(steps.result.interval->high - steps.result.interval->low, std::max(1.0, 0.025 * q)) << q;
+    EXPECT_LE(steps.held.size(), 10U) << q;
+  }
+}
+
+TEST(CertifiedSearch, EndsWhereNothingPassesAtTheLargestCountAndWhenTheBudgetIsSpent) {
+  const auto none = run([](int n) { return serial(n, 4000, 3000); });
+  EXPECT_EQ(none.held, std::vector<int>{1});
+  EXPECT_FALSE(none.result.interval);
+  EXPECT_THAT(none.why, ::testing::HasSubstr("nothing passes"));
+
+  CertifiedSettings small;
+  small.max_n = 32;
+  const auto open = run([](int n) { return serial(n, 1, 3000); }, small);
+  EXPECT_EQ(open.result.last_pass, 32);
+  EXPECT_TRUE(open.result.open_above);
+  EXPECT_THAT(open.why, ::testing::HasSubstr("32"));
+
+  const auto spent = run([](int n) { return serial(n, 55.9, 3000); }, {}, 150);
+  EXPECT_EQ(spent.held.size(), 3U);
+  EXPECT_THAT(spent.why, ::testing::HasSubstr("budget"));
+}
+
+TEST(CertifiedSearch, HoldsARungThatJudgedNothingOnceMoreAndThenEnds) {
+  const auto steps = run([](int n) {
+    auto held = serial(n, 10, 3000);
+    if (n >= 10) held.verdict = RungVerdict::kClientBound;
+    return held;
+  });
+  EXPECT_THAT(steps.held, ::testing::ElementsAre(1, 5, 10, 10));
+  EXPECT_EQ(steps.result.last_pass, 5);
+  EXPECT_THAT(steps.why, ::testing::HasSubstr("could not be judged"));
+}
+
+TEST(CertifiedSearch, TakesAQueueLimitAsTheEnd) {
+  const auto steps = run([](int n) {
+    auto held = serial(n, 10, 3000);
+    if (n > 8) held.verdict = RungVerdict::kSaturated;
+    return held;
+  });
+  EXPECT_EQ(steps.result.last_pass, 8);
+  EXPECT_EQ(steps.result.first_fail, 9);
+}
+
+TEST(CertifiedSearch, KeepsAnUndecidedRungInsideTheInterval) {
+  const auto steps = run([](int n) {
+    auto held = serial(n, 60, 3000);
+    held.summary->sd = 150;
+    held.summary->sigma = 150;
+    if (n > 40 && n < 60) held.verdict = RungVerdict::kUndecided;
+    return held;
+  });
+  ASSERT_TRUE(steps.result.interval);
+  EXPECT_LE(steps.result.interval->low, 47);
+  EXPECT_GE(steps.result.interval->high, 47);
+}
+
+// The short form of bench/search: the same code, fewer searches, limits that a broken rule would miss.
+TEST(CertifiedSearch, HoldsTheTruthInItsIntervalOverManyKindsOfServices) {
+  int all = 0, covered = 0, above = 0;
+  double error = 0, seconds = 0, longest = 0;
+  for (const ServiceFamily& family : test::known_families()) {
+    if (family.true_q > 110) continue;  // the same laws with more requests, too slow for a unit test
+    for (std::uint64_t seed = 100; seed < 102; ++seed) {
+      const auto run = simulate_search(family, seed);
+      const auto& interval = run.result.interval;
+      ++all;
+      covered += interval && interval->low <= family.true_q && family.true_q <= interval->high;
+      above += interval && interval->low > family.true_q;
+      error += run.result.estimate ? std::abs(*run.result.estimate - family.true_q) / family.true_q : 1;
+      seconds += run.seconds;
+      longest = std::max(longest, run.seconds);
+    }
+  }
+  EXPECT_GE(covered, all * 0.95);
+  EXPECT_LE(above, all * 0.05);
+  EXPECT_LE(error / all, 0.02);
+  EXPECT_LE(seconds / all, 2178 / 5.0);
+  EXPECT_LE(longest, 2178 / 4.0);
+}
+
+TEST(CertifiedSearch, IsExactOnThePacedEngineWithinASeventhOfTheLadder) {
+  const auto run = simulate_search(test::known_families().front(), 7);
+  EXPECT_EQ(run.result.interval, (Interval{53, 53}));
+  EXPECT_LE(run.seconds, 2178 / 7.0);
+}
+
+}  // namespace
+}  // namespace headroom::capacity
