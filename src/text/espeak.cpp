@@ -11,6 +11,9 @@ constexpr int kSynchronous = 2;    // AUDIO_OUTPUT_SYNCHRONOUS: no audio device 
 constexpr int kDontExit = 0x8000;  // espeakINITIALIZE_DONT_EXIT
 constexpr int kUtf8 = 1;           // espeakCHARS_UTF8
 constexpr int kIpaWithTie = 0x02 | 0x80 | ('^' << 8);
+constexpr int kByCharacter = 1;  // POS_CHARACTER
+
+int drop_samples(short*, int, void*) { return 0; }
 
 }  // namespace
 
@@ -32,7 +35,11 @@ void Espeak::load_locked() {
   const auto info = reinterpret_cast<Info>(dlsym(library, "espeak_Info"));
   text_to_phonemes_ = reinterpret_cast<decltype(text_to_phonemes_)>(dlsym(library, "espeak_TextToPhonemes"));
   set_voice_ = reinterpret_cast<decltype(set_voice_)>(dlsym(library, "espeak_SetVoiceByName"));
-  if (initialize == nullptr || text_to_phonemes_ == nullptr || set_voice_ == nullptr) {
+  synth_ = reinterpret_cast<decltype(synth_)>(dlsym(library, "espeak_Synth"));
+  using SetCallback = void (*)(int (*)(short*, int, void*));
+  const auto set_callback = reinterpret_cast<SetCallback>(dlsym(library, "espeak_SetSynthCallback"));
+  if (initialize == nullptr || text_to_phonemes_ == nullptr || set_voice_ == nullptr || synth_ == nullptr ||
+      set_callback == nullptr) {
     status_ = "libespeak-ng.so.1 lacks the functions needed: unknown words are spelled letter by letter";
     return;
   }
@@ -40,6 +47,7 @@ void Espeak::load_locked() {
     status_ = "espeak-ng found no data: unknown words are spelled letter by letter; install espeak-ng-data";
     return;
   }
+  set_callback(&drop_samples);
   ready_ = true;
   const char* path = nullptr;
   status_ = std::string("espeak-ng ") + (info != nullptr ? info(&path) : "");
@@ -57,18 +65,23 @@ std::string Espeak::status() {
   return status_;
 }
 
+bool Espeak::change_voice_locked(const char* voice) {
+  voice_.clear();
+  if (set_voice_(voice) != 0) return false;
+  voice_ = voice;
+  // A change of voice queues a copy of it (1.3 KB) for the library's own synthesis, which alone frees it.
+  // Asked for phonemes only, it would keep one for every change; speaking a space empties the queue.
+  constexpr std::string_view kSpace(" ", 2);  // with its end
+  synth_(kSpace.data(), kSpace.size(), 0, kByCharacter, 0, kUtf8, nullptr, nullptr);
+  return true;
+}
+
 std::optional<std::string> Espeak::ipa(std::string_view text, const char* voice) {
   const std::string input(text.substr(0, text.find('\0')));
   std::lock_guard lock(mutex_);
   if (!tried_) load_locked();
   if (!ready_) return std::nullopt;
-  if (voice_ != voice) {
-    if (set_voice_(voice) != 0) {
-      voice_.clear();
-      return std::nullopt;
-    }
-    voice_ = voice;
-  }
+  if (voice_ != voice && !change_voice_locked(voice)) return std::nullopt;
   std::string out;
   const void* at = input.c_str();
   while (at != nullptr) {

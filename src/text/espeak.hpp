@@ -6,6 +6,7 @@
 // mapping it to the model's alphabet is done by ipa.hpp.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ class Espeak {
  private:
   Espeak() = default;
   void load_locked();
+  bool change_voice_locked(const char* voice);
 
   std::mutex mutex_;
   bool tried_ = false;
@@ -33,6 +35,7 @@ class Espeak {
   std::string voice_;
   const char* (*text_to_phonemes_)(const void**, int, int) = nullptr;
   int (*set_voice_)(const char*) = nullptr;
+  int (*synth_)(const void*, std::size_t, unsigned, int, unsigned, unsigned, unsigned*, void*) = nullptr;
 };
 
 }  // namespace headroom::text
