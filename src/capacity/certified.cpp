@@ -16,6 +16,7 @@ constexpr double kTestS = 90;
 constexpr double kDeviations = 5, kTightDeviations = 4;
 constexpr double kWiden = 1.5;
 constexpr int kTightenings = 2;
+constexpr double kTightenS = 90;  // with less time left a rung between the two rarely decides anything
 constexpr double kStairWorkers = 2, kStairCv = 0.1;
 constexpr double kScatter = 0.007;      // below it rungs agree
 constexpr double kSlowNoiseLookS = 68;  // the first look where noise is longer than a rung
@@ -150,7 +151,8 @@ std::optional<HoldRequest> CertifiedSearch::first_rung(double left_s) const {
 // Between the last pass and the first failure, where the gap to the crossing is larger.
 std::optional<int> CertifiedSearch::tighten(double at, double left_s) const {
   const int low = *last_pass(), high = *first_fail();
-  if (tests_ >= kTightenings || high - low - 1 <= settings_.precision * at) return std::nullopt;
+  if (tests_ >= kTightenings || left_s < kTightenS || high - low - 1 <= settings_.precision * at)
+    return std::nullopt;
   const double seconds = std::min(settings_.max_hold_s, left_s) - settings_.first_hold_s / 4;
   const double delta = distance(at, seconds, kTightDeviations);
   const int above = std::max(static_cast<int>(at) + 1, rounded(at * (1 + delta)));

@@ -87,6 +87,37 @@ inline std::vector<ServiceFamily> known_families() {
        .shape = S::kLognormal,
        .cv = 0.1,
        .load_slope = -0.3},
+      // Held out at first, and seen since.
+      // Texts of one to three sentences: the service of the first of them spreads evenly.
+      {.name = "uniform 0.35, 3 workers",
+       .true_q = 55,
+       .mean_ms = 150,
+       .shape = S::kUniform,
+       .cv = 0.35,
+       .workers = 3},
+      {.name = "gamma cv 0.7", .true_q = 73, .mean_ms = 36, .shape = S::kGamma, .cv = 0.7},
+      // A heavy tail: now and then a very long text.
+      {.name = "Pareto, index 3", .true_q = 55, .mean_ms = 48, .shape = S::kPareto},
+      // A neighbour that comes and goes every 40 s.
+      {.name = "sine 3 % of 40 s",
+       .true_q = 37,
+       .mean_ms = 75,
+       .shape = S::kGamma,
+       .cv = 0.15,
+       .period_s = 40,
+       .period_share = 0.03},
+      // Everything at once: two workers, noise, a cold start, and a service that grows with the load.
+      {.name = "mixed",
+       .true_q = 53,
+       .mean_ms = 100,
+       .shape = S::kGamma,
+       .cv = 0.25,
+       .workers = 2,
+       .noise = 0.02,
+       .memory_s = 8,
+       .transient_s = 20,
+       .transient_factor = 1.4,
+       .load_slope = 0.1},
   };
 }
 
