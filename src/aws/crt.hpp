@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -80,6 +81,10 @@ struct Runtime::Impl {
   std::mutex tls_mutex_;
   aws_tls_ctx* tls_ = nullptr;
 };
+
+// Runs `work` on the first event loop, soon or at `when`.
+void schedule_on_loop(Runtime::Impl& runtime, std::optional<base::SteadyTime> when,
+                      std::function<void()> work);
 
 struct Credentials::Handle {
   aws_credentials_provider* provider = nullptr;

@@ -197,6 +197,16 @@ class PatientInvoker final : public Invoker {
     return invoker_->start(std::move(request), std::move(events));
   }
   void cancel(std::uint64_t id) override { invoker_->cancel(id); }
+  void post(std::function<void()> work) override {
+    schedule_on_loop(invoker_->runtime(), std::nullopt, std::move(work));
+  }
+  void at(SteadyTime when, std::function<void()> work) override {
+    schedule_on_loop(invoker_->runtime(), when, std::move(work));
+  }
+  bool here() const override {
+    return aws_event_loop_thread_is_callers_thread(
+        aws_event_loop_group_get_loop_at(invoker_->runtime().loops, 0));
+  }
   base::Result<void> warm(std::size_t count, base::Deadline deadline) override {
     return invoker_->warm(count, deadline);
   }

@@ -87,6 +87,11 @@ class Invoker {
 
   virtual std::uint64_t start(InvokeRequest request, InvokeEvents events) = 0;
   virtual void cancel(std::uint64_t id) = 0;  // ends as kAborted, unless it ended already
+  // Work for the first loop thread: with one loop, the one that all callbacks but early ends run on. Dropped
+  // if the runtime stops before.
+  virtual void post(std::function<void()> work) = 0;
+  virtual void at(base::SteadyTime when, std::function<void()> work) = 0;
+  virtual bool here() const = 0;  // on that thread
   // Opens connections until `count` stand open and idle; blocks. The error of the first that failed.
   virtual base::Result<void> warm(std::size_t count, base::Deadline deadline) = 0;
 };

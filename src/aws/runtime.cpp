@@ -9,6 +9,7 @@
 #include <aws/auth/auth.h>
 #include <aws/checksums/checksums.h>
 #include <aws/common/allocator.h>
+#include <aws/common/task_scheduler.h>
 #include <aws/common/thread.h>
 #include <aws/event-stream/event_stream.h>
 #include <aws/http/http.h>
@@ -59,6 +60,27 @@ void keep_for_ever(std::shared_ptr<void> thing) {
 }
 
 }  // namespace
+
+void schedule_on_loop(Runtime::Impl& runtime, std::optional<base::SteadyTime> when,
+                      std::function<void()> work) {
+  struct Task {
+    aws_task task{};
+    std::function<void()> work;
+  };
+  auto* mine = new Task;
+  mine->work = std::move(work);
+  const auto run = [](aws_task*, void* arg, aws_task_status status) {
+    const std::unique_ptr<Task> task(static_cast<Task*>(arg));
+    if (status == AWS_TASK_STATUS_RUN_READY) task->work();
+  };
+  aws_task_init(&mine->task, run, mine, "headroom");
+  aws_event_loop* const loop = aws_event_loop_group_get_loop_at(runtime.loops, 0);
+  if (!when) return aws_event_loop_schedule_task_now(loop, &mine->task);
+  std::uint64_t now = 0;  // of the loop's own clock
+  aws_event_loop_current_clock_time(loop, &now);
+  const auto left = std::max<base::Duration>(*when - std::chrono::steady_clock::now(), base::Duration{});
+  aws_event_loop_schedule_task_future(loop, &mine->task, now + static_cast<std::uint64_t>(left.count()));
+}
 
 Timers::Timers() : thread_([this](std::stop_token stop) { run(stop); }) {}
 

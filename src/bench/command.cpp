@@ -12,8 +12,10 @@
 #include "base/options.hpp"
 #include "bench/apply.hpp"
 #include "bench/drift.hpp"
+#include "bench/load_run.hpp"
 #include "bench/plan.hpp"
 #include "bench/qmax.hpp"
+#include "bench/selftest.hpp"
 #include "bench/session.hpp"
 #include "bench/thaw.hpp"
 #include "bench/ttotal.hpp"
@@ -32,6 +34,10 @@ struct AllOptions {
   ApplyOptions apply;
   ValidateOptions validate;
   ThawOptions thaw;
+  LoadRunOptions load;
+  LatencyOptions latency;
+  SelftestOptions selftest;
+  ExportOptions records;
 };
 
 struct Row {
@@ -55,6 +61,12 @@ std::vector<Row> make_rows(AllOptions& o) {
        [&](Session& s) { return run_validate(o.validate, s); }},
       {{"thaw", "restore what a killed measurement left", o.thaw.table()},
        [&](Session& s) { return run_thaw(o.thaw, s); }},
+      {{"load", "send a closed or open load and say what came back", o.load.table()},
+       [&](Session& s) { return run_load(o.load, s); },
+       true},
+      {{"latency", "a quick check with one request at a time", o.latency.table()},
+       [&](Session& s) { return run_latency(o.latency, s); },
+       true},
   };
 }
 
@@ -111,6 +123,10 @@ int run_command_line(int argc, const char* const* argv) {
   program.commands.insert(
       program.commands.begin() + 3,
       {"plan", "compute the scaling policy from both measurements (no network)", options.plan.table()});
+  program.commands.push_back(
+      {"export", "print the requests of a run as CSV (no network)", options.records.table()});
+  program.commands.push_back({"selftest", "measure the load driver itself against a server of known delay",
+                              options.selftest.table()});
   program.env_prefix = "TTS_BENCH_";
   program.footer =
       "Order: drift, qmax, ttotal, plan, apply, validate. Exit codes: 0 good, 1 failed, 2 usage, 3 negative "
@@ -122,6 +138,8 @@ int run_command_line(int argc, const char* const* argv) {
     return *parsed.exit_code;
   }
   for (const auto& warning : parsed.warnings) print_err("warning: " + warning);
+  if (parsed.command == "export") return run_export(options.records, print_out, print_err);
+  if (parsed.command == "selftest") return run_selftest(options.selftest, options.common);
   if (parsed.command == "plan") return run_plan_offline(options, parsed.settings);
   for (const Row& row : rows) {
     if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);

@@ -1,6 +1,8 @@
 // Wiring of the load driver.
 #include "bench/rig.hpp"
 
+#include "base/atomic_file.hpp"
+
 namespace headroom::bench {
 
 std::vector<base::Option> LoadOptions::table() {
@@ -18,6 +20,15 @@ std::vector<base::Option> LoadOptions::table() {
        .target = &request_timeout,
        .min = 1,
        .max = 3600},
+      {.name = "cancel-share",
+       .help = "share of the requests that are cancelled when their first audio comes",
+       .target = &cancel_share,
+       .min = 0,
+       .max = 1},
+      {.name = "records",
+       .help = "file for every single request (JSON lines, gzip), or none; see tts-bench export",
+       .target = &records,
+       .default_text = "requests-<run id>.jsonl.gz in --out"},
   };
 }
 
@@ -76,13 +87,32 @@ base::Result<void> Rig::connect(Session& session, int most_outstanding) {
   return {};
 }
 
+base::Result<void> Rig::keep_records(Session& session, const LoadOptions& options) {
+  if (options.records == "none") return {};
+  records_path_ = options.records;
+  if (records_path_.empty()) {
+    if (auto made = base::make_directories(session.folder()); !made) return made;
+    records_path_ = session.folder() + "/requests-" + session.run_id() + ".jsonl.gz";
+  }
+  const std::string about = "\"run_id\":\"" + session.run_id() + "\",\"workload_hash\":\"" + plan_.hash +
+                            "\",\"transport\":\"" + std::string(aws::name_of(plan_.transport)) + "\"";
+  auto file = load::RecordFile::create(records_path_, session.clock(), about);
+  if (!file) return tl::unexpected(file.error());
+  records_ = std::move(*file);
+  return {};
+}
+
 base::Result<std::unique_ptr<Rig>> Rig::make(Session& session, LoadPlan plan, const LoadOptions& options,
                                              int most_outstanding) {
   std::unique_ptr<Rig> rig(new Rig(std::move(plan)));
   if (auto connected = rig->connect(session, most_outstanding); !connected)
     return tl::unexpected(connected.error());
   load::Target& target = rig->http_ ? static_cast<load::Target&>(*rig->http_) : *rig->target_;
+  if (auto kept = rig->keep_records(session, options); !kept) return tl::unexpected(kept.error());
   load::DriverOptions driver;
+  driver.cancel_share = options.cancel_share;
+  if (rig->records_)
+    driver.on_record = [file = rig->records_.get()](const load::Record& record) { file->add(record); };
   if (rig->http_) driver.event_loops = static_cast<int>(rig->http_->lanes());
   driver.request_timeout = options.request_timeout;
   rig->driver_ =
@@ -93,6 +123,14 @@ base::Result<std::unique_ptr<Rig>> Rig::make(Session& session, LoadPlan plan, co
 
 Rig::~Rig() {
   if (driver_) driver_->stop(base::Duration{});
+  if (records_) static_cast<void>(records_->close());
+}
+
+base::Result<std::string> Rig::close(base::Duration grace) {
+  driver_->stop(grace);
+  if (!records_) return std::string{};
+  if (auto closed = records_->close(); !closed) return tl::unexpected(closed.error());
+  return records_path_;
 }
 
 base::Result<void> Rig::warm(int n, Session& session) {

@@ -13,6 +13,7 @@
 #include "bench/session.hpp"
 #include "load/driver.hpp"
 #include "load/http_target.hpp"
+#include "load/record_file.hpp"
 #include "load/target.hpp"
 #include "load/workload.hpp"
 
@@ -24,6 +25,8 @@ struct LoadOptions {
   std::string voice = "af_heart";
   int seed = 1;
   base::Duration request_timeout = std::chrono::seconds(60);
+  double cancel_share = 0;
+  std::string records;  // empty: requests-<run id>.jsonl.gz among the artifacts; "none": not kept
   std::vector<base::Option> table();
 };
 
@@ -42,16 +45,22 @@ class Rig {
                                                  int most_outstanding);
   ~Rig();
   load::Driver& driver() { return *driver_; }
+  const std::string& hash() const { return plan_.hash; }  // of texts and bodies
   // Opens the connections that N needs before N is held, so that no request pays for a connect.
   base::Result<void> warm(int n, Session& session);
+  // Stops the driver; the records are then whole. Their path, "" where none are kept.
+  base::Result<std::string> close(base::Duration grace);
 
  private:
   explicit Rig(LoadPlan plan) : plan_(std::move(plan)) {}
   base::Result<void> connect(Session& session, int most_outstanding);
+  base::Result<void> keep_records(Session& session, const LoadOptions& options);
   LoadPlan plan_;
   std::unique_ptr<aws::Invoker> invoker_;
   std::unique_ptr<load::HttpTarget> http_;  // one of the two carries the requests
   std::unique_ptr<load::InvokerTarget> target_;
+  std::unique_ptr<load::RecordFile> records_;  // outlives the driver, which hands it every request
+  std::string records_path_;
   std::unique_ptr<load::Driver> driver_;
 };
 

@@ -1,17 +1,14 @@
-// The closed loop: slots, their requests, and the thread that samples and ramps.
+// The lanes together, and the thread that samples them.
 #include "load/driver.hpp"
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <queue>
 #include <thread>
-#include <unordered_map>
 
 #include <sys/resource.h>
 
-#include "load/audio_probe.hpp"
+#include "load/driver_lane.hpp"
 
 namespace headroom::load {
 
@@ -19,278 +16,195 @@ using base::SteadyTime;
 
 namespace {
 
-// Records come in order of their end, but for what lies between reading the clock on a loop's thread and
-// taking the lock.
+// Records come in order of their end within a lane, but for what lies between a target's reading the clock
+// and its calling back.
 constexpr base::Duration kEndDisorder = std::chrono::seconds{1};
-
-struct Active {
-  explicit Active(int pcm_rate) : probe(pcm_rate) {}
-  std::uint64_t index = 0;
-  SteadyTime start{};
-  Record record;
-  AudioProbe probe;
-  std::uint64_t id = 0;  // of the target, once start() has returned
-  // Guards the record and the probe: one that was given up on may still get bytes, on another thread.
-  std::mutex mutex;
-  bool done = false;
-};
+constexpr auto kPoll = std::chrono::milliseconds{1};
 
 }  // namespace
 
-struct Driver::Impl : std::enable_shared_from_this<Driver::Impl> {
-  Impl(Target& t, const Workload& w, BodyFormat b, base::Clock& c, DriverOptions o,
+struct Driver::Impl {
+  Impl(Target& target, const Workload& workload, BodyFormat body, base::Clock& clock, DriverOptions options,
        std::function<double()> cpu)
-      : target(t), workload(w), body(std::move(b)), clock(c), options(o), cpu_seconds(std::move(cpu)) {}
+      : context(std::make_shared<LoadContext>(target, workload, std::move(body), clock, std::move(options))),
+        cpu_seconds(std::move(cpu)) {
+    context->lanes = std::max<std::size_t>(target.lanes(), 1);
+    for (std::size_t i = 0; i < context->lanes; ++i) {
+      lanes.push_back(std::make_shared<DriverLane>(context, i));
+      handed_on.push_back(0);
+    }
+  }
 
-  Target& target;
-  const Workload& workload;
-  const BodyFormat body;
-  base::Clock& clock;
-  const DriverOptions options;
+  const std::shared_ptr<LoadContext> context;
   const std::function<double()> cpu_seconds;
-
-  mutable std::mutex mutex;  // guards all below
-  std::condition_variable changed;
-  int asked = 0;
-  int slots = 0;  // of `asked`, those that are ramped in
-  int in_flight = 0;
-  int limit = 0;
-  bool stopping = false;
-  std::priority_queue<SteadyTime, std::vector<SteadyTime>, std::greater<>> waiting;  // when each may go again
-  SteadyTime next_ramp{};
+  std::vector<std::shared_ptr<DriverLane>> lanes;
+  std::vector<std::size_t> handed_on;  // records, by lane
+  std::atomic<int> asked{0};
+  AppendLog<Sample> samples;
   std::optional<SteadyTime> next_sample;
-  std::uint64_t next_index = 0;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Active>> active;  // by index
-  std::deque<Record> records;  // only grows, so that what it holds may be read without the lock
-  std::vector<Sample> samples;
-  std::uint64_t ok = 0;
-
+  std::mutex mutex;  // of `changed` only
+  std::condition_variable_any changed;
   std::jthread thread;
 
-  int held() const { return in_flight + static_cast<int>(waiting.size()); }
+  // `work` on every lane, on its thread.
+  void on_lanes(const std::function<void(DriverLane&)>& work) {
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      context->target.post(i, [lane = lanes[i], work] { work(*lane); });
+  }
 
-  // Takes the lock. The records live as long as the driver.
+  int in_flight() const {
+    int sum = 0;
+    for (const auto& lane : lanes) sum += lane->status().in_flight;
+    return sum;
+  }
+
   std::vector<const Record*> ended_since(SteadyTime from) const {
     std::vector<const Record*> out;
-    {
-      std::lock_guard lock(mutex);
-      for (auto at = records.rbegin(); at != records.rend() && at->end >= from - kEndDisorder; ++at) {
-        if (at->end >= from) out.push_back(&*at);
+    for (const auto& lane : lanes) {
+      const auto& log = lane->records();
+      for (std::size_t i = log.size(); i-- > 0 && log.at(i).end >= from - kEndDisorder;) {
+        if (log.at(i).end >= from) out.push_back(&log.at(i));
       }
     }
     std::reverse(out.begin(), out.end());
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Record* a, const Record* b) { return a->end < b->end; });
     return out;
   }
 
-  // Under the lock: takes a free slot for a request due at `planned`.
-  std::shared_ptr<Active> take(SteadyTime planned) {
-    auto next = std::make_shared<Active>(body.pcm_sample_rate);
-    next->index = next->record.index = next_index++;
-    next->record.planned = planned;
-    next->start = next->record.start = clock.steady();
-    ++in_flight;
-    active.emplace(next->index, next);
-    return next;
-  }
-
-  void launch(const std::shared_ptr<Active>& one) {
-    aws::InvokeRequest request;
-    request.body = render_body(body, workload.at(one->index).text);
-    request.content_type = body.content_type;
-    request.accept = body.accept;
-    request.timeout = options.request_timeout;
-    aws::InvokeEvents events;
-    events.on_connected = [one](SteadyTime at) {
-      std::lock_guard lock(one->mutex);
-      if (!one->done) one->record.connected = at;
-    };
-    events.on_data = [one](SteadyTime at, std::string_view bytes) {
-      std::lock_guard lock(one->mutex);
-      if (one->done) return;
-      Record& record = one->record;
-      if (!record.first_byte) record.first_byte = at;
-      record.chunks.push_back({at - record.start, static_cast<std::uint32_t>(bytes.size())});
-      record.bytes += bytes.size();
-      one->probe.feed(bytes, at);
-    };
-    events.on_done = [self = shared_from_this(), one](SteadyTime at, const aws::InvokeResult& result) {
-      self->done(one, at, result);
-    };
-    const std::uint64_t id = target.start(std::move(request), std::move(events));
-    std::lock_guard lock(mutex);
-    one->id = id;
-  }
-
-  // Under the lock.
-  void finish(const std::shared_ptr<Active>& one, SteadyTime at, const aws::InvokeResult& result) {
-    std::lock_guard quiet(one->mutex);
-    one->done = true;
-    one->probe.end(at);
-    Record& record = one->record;
-    record.end = at;
-    record.first_audible = one->probe.first_audible();
-    record.audio_s = one->probe.audio_s();
-    record.underruns = one->probe.underruns();
-    record.underrun_s = one->probe.underrun_s();
-    record.outcome = result.outcome;
-    record.status = result.status;
-    record.error = result.error;
-    record.server_request_id = result.server_request_id;
-    if (record.outcome == Outcome::kOk) ++ok;
-    --in_flight;
-    limit = std::max(asked, in_flight);
-    active.erase(one->index);
-    records.push_back(std::move(record));
-  }
-
-  void done(const std::shared_ptr<Active>& one, SteadyTime at, const aws::InvokeResult& result) {
-    std::shared_ptr<Active> next;
-    {
-      std::lock_guard lock(mutex);
-      if (!active.contains(one->index)) return;  // given up on earlier
-      finish(one, at, result);
-      bool wake = in_flight == 0;
-      if (!stopping && held() < slots) {
-        if (result.outcome == Outcome::kRejected || result.outcome == Outcome::kFailed) {
-          waiting.push(at + options.backoff);
-          wake = true;
-        } else {
-          next = take(at);
-        }
-      }
-      if (wake) changed.notify_all();
-    }
-    if (next) launch(next);
-  }
-
   void hold(int n) {
-    std::lock_guard lock(mutex);
-    asked = std::max(n, 0);
-    if (slots < asked) next_ramp = std::max(next_ramp, clock.steady());
-    slots = std::min(slots, asked);
-    while (held() > slots && !waiting.empty()) waiting.pop();
-    limit = std::max(asked, in_flight);
-    changed.notify_all();
-  }
-
-  // One turn; returns when the next is due.
-  SteadyTime step() {
-    const SteadyTime now = clock.steady();
-    const double cpu = cpu_seconds();
-    std::vector<std::shared_ptr<Active>> ready;
-    SteadyTime next = now + options.sample_every;
-    {
-      std::lock_guard lock(mutex);
-      if (!stopping) {
-        while (!waiting.empty() && waiting.top() <= now) {
-          const SteadyTime due = waiting.top();
-          waiting.pop();
-          if (held() < slots) ready.push_back(take(due));
-        }
-        while (slots < asked && next_ramp <= now) {
-          ++slots;
-          if (held() < slots) ready.push_back(take(next_ramp));
-          next_ramp += options.ramp_step;
-        }
-        if (!waiting.empty()) next = std::min(next, waiting.top());
-        if (slots < asked) next = std::min(next, next_ramp);
-      }
-      if (!next_sample) next_sample = now;
-      if (now >= *next_sample) {
-        samples.push_back({now, in_flight, static_cast<int>(waiting.size()), asked, limit, cpu});
-        while (*next_sample <= now) *next_sample += options.sample_every;  // a late one is not made up for
-      }
-      next = std::min(next, *next_sample);
+    const int before = asked.exchange(std::max(n, 0));
+    const int now = asked;
+    const auto count = static_cast<int>(lanes.size());
+    const auto step = std::min<base::Duration>(context->options.ramp_step,
+                                               context->options.longest_ramp / std::max(now - before, 1));
+    for (int i = 0; i < count; ++i) {
+      const int share = now / count + (i < now % count ? 1 : 0);
+      context->target.post(static_cast<std::size_t>(i),
+                           [lane = lanes[static_cast<std::size_t>(i)], share, step, count, i] {
+                             lane->hold(share, step * count, step * i);
+                           });
     }
-    for (const auto& one : ready) launch(one);
-    return next;
   }
 
-  void run(std::stop_token stop) {
+  void sample(SteadyTime now) {
+    if (!next_sample) next_sample = now;
+    if (now < *next_sample) return;
+    Sample out;
+    out.at = now;
+    out.asked = asked;
+    out.cpu_s = cpu_seconds();
+    for (const auto& lane : lanes) {
+      const auto status = lane->status();
+      out.in_flight += status.in_flight;
+      out.waiting += status.waiting;
+      out.limit += status.limit;
+      out.loop_lag = std::max(out.loop_lag, lane->take_loop_lag());
+    }
+    samples.push(out);
+    while (*next_sample <= now) *next_sample += context->options.sample_every;  // a late one is not made up
+  }
+
+  void hand_on() {
+    if (!context->options.on_record) return;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const auto& log = lanes[i]->records();
+      for (const std::size_t n = log.size(); handed_on[i] < n; ++handed_on[i])
+        context->options.on_record(log.at(handed_on[i]));
+    }
+  }
+
+  void run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      const SteadyTime next = step();
+      sample(context->clock.steady());
+      hand_on();
       std::unique_lock lock(mutex);
-      if (stop.stop_requested()) return;
-      // Woken early by hold() and by slots that begin to wait.
-      changed.wait_until(lock, next);
+      changed.wait_until(lock, stop, *next_sample, [] { return false; });
     }
   }
 
-  bool wait_until_idle(SteadyTime until) {
-    std::unique_lock lock(mutex);
-    return changed.wait_until(lock, until, [this] { return in_flight == 0; });
-  }
-
-  void cancel_all() {
-    std::vector<std::uint64_t> ids;
-    {
-      std::lock_guard lock(mutex);
-      for (const auto& [index, one] : active) {
-        if (one->id != 0) ids.push_back(one->id);
-      }
+  template <class Condition>
+  static bool wait_for(base::Duration patience, Condition condition) {
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() >= until) return false;
+      std::this_thread::sleep_for(kPoll);
     }
-    for (std::uint64_t id : ids) target.cancel(id);
+    return true;
   }
 
-  // A target that never calls back must not hold the run up: its requests end here, aborted with their age.
-  void give_up() {
-    std::lock_guard lock(mutex);
-    std::vector<std::shared_ptr<Active>> rest;
-    for (const auto& [index, one] : active) rest.push_back(one);
-    aws::InvokeResult result;
-    result.outcome = Outcome::kAborted;
-    result.error = "aborted: the request did not end after it was cancelled";
-    for (const auto& one : rest) finish(one, clock.steady(), result);
+  bool idle() const {
+    return std::all_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane->halted(); }) &&
+           in_flight() == 0;
   }
 
   void stop(base::Duration grace) {
-    {
-      std::lock_guard lock(mutex);
-      stopping = true;
-      asked = slots = 0;
-      limit = in_flight;
-      while (!waiting.empty()) waiting.pop();
-      changed.notify_all();
-    }
-    using Real = std::chrono::steady_clock;
-    if (!wait_until_idle(Real::now() + grace)) {
-      const auto until = Real::now() + options.cancel_patience;
-      do {
-        cancel_all();  // again: one whose start() was still running had no id yet
-      } while (!wait_until_idle(std::min(Real::now() + std::chrono::milliseconds{50}, until)) &&
-               Real::now() < until);
-      give_up();
+    asked = 0;
+    on_lanes([](DriverLane& lane) { lane.halt(); });
+    if (!wait_for(grace, [this] { return idle(); })) {
+      const auto until = std::chrono::steady_clock::now() + context->options.cancel_patience;
+      do {  // again: what was being started had no id yet
+        on_lanes([](DriverLane& lane) { lane.cancel_all(); });
+      } while (!wait_for(std::chrono::milliseconds{50}, [this] { return idle(); }) &&
+               std::chrono::steady_clock::now() < until);
+      // A target that never calls back must not hold the run up: its requests end here.
+      on_lanes([](DriverLane& lane) { lane.give_up(); });
+      wait_for(context->options.cancel_patience, [this] { return idle(); });
     }
     if (thread.joinable()) {
       thread.request_stop();
-      {
-        std::lock_guard lock(mutex);
-        changed.notify_all();
-      }
       thread.join();
+      context->running = false;
     }
+    hand_on();
   }
 };
 
 Driver::Driver(Target& target, const Workload& workload, BodyFormat body, base::Clock& clock,
                DriverOptions options, std::function<double()> cpu_seconds)
-    : impl_(std::make_shared<Impl>(target, workload, std::move(body), clock, options,
+    : impl_(std::make_shared<Impl>(target, workload, std::move(body), clock, std::move(options),
                                    std::move(cpu_seconds))) {}
 
 Driver::~Driver() { stop({}); }
 
 void Driver::start() {
   if (impl_->thread.joinable()) return;
-  impl_->thread = std::jthread([impl = impl_.get()](std::stop_token stop) { impl->run(stop); });
+  impl_->context->running = true;
+  impl_->on_lanes([](DriverLane& lane) {
+    lane.beat();
+    lane.turn();
+  });
+  impl_->thread = std::jthread([impl = impl_.get()](const std::stop_token& stop) { impl->run(stop); });
 }
 
 void Driver::hold(int asked) { impl_->hold(asked); }
+
+void Driver::open(OpenLoop load) {
+  const auto shared = std::make_shared<const OpenLoop>(std::move(load));
+  const SteadyTime begin = impl_->context->clock.steady();
+  impl_->on_lanes([shared, begin](DriverLane& lane) { lane.open(shared, begin); });
+}
+
 void Driver::stop(base::Duration grace) { impl_->stop(grace); }
-void Driver::step() { impl_->step(); }
+
+void Driver::step() {
+  for (const auto& lane : impl_->lanes) lane->turn();
+  impl_->sample(impl_->context->clock.steady());
+  impl_->hand_on();
+}
 
 Live Driver::live() const {
-  std::lock_guard lock(impl_->mutex);
-  return {impl_->asked, impl_->in_flight, impl_->ok, impl_->records.size() - impl_->ok};
+  Live out;
+  out.asked = impl_->asked;
+  for (const auto& lane : impl_->lanes) {
+    out.in_flight += lane->status().in_flight;
+    out.ok += lane->ok();
+    out.not_ok += lane->records().size();
+    out.dropped += lane->dropped();
+    out.scheduled = out.scheduled || lane->scheduled();
+  }
+  out.not_ok -= std::min(out.ok, out.not_ok);
+  return out;
 }
 
 std::vector<Record> Driver::records() const {
@@ -300,30 +214,26 @@ std::vector<Record> Driver::records() const {
 }
 
 std::vector<Sample> Driver::samples() const {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->samples;
+  std::vector<Sample> out;
+  for (std::size_t i = 0, n = impl_->samples.size(); i < n; ++i) out.push_back(impl_->samples.at(i));
+  return out;
 }
 
 WindowView Driver::window(SteadyTime from, SteadyTime to, Basis basis) const {
   const std::vector<const Record*> ended = impl_->ended_since(from);
   std::vector<Sample> samples;
-  std::vector<SteadyTime> open;
-  {
-    std::lock_guard lock(impl_->mutex);
-    for (auto at = impl_->samples.rbegin(); at != impl_->samples.rend() && at->at >= from; ++at)
-      samples.push_back(*at);
-    for (const auto& [index, one] : impl_->active) open.push_back(one->start);
-  }
+  for (std::size_t i = impl_->samples.size(); i-- > 0 && impl_->samples.at(i).at >= from;)
+    samples.push_back(impl_->samples.at(i));
   std::reverse(samples.begin(), samples.end());
-  return view_window({ended, samples, open}, from, to, basis, impl_->options.event_loops);
+  std::vector<SteadyTime> open;
+  for (const auto& lane : impl_->lanes) lane->add_open_starts(open);
+  return view_window({ended, samples, open}, from, to, basis, impl_->context->options.event_loops);
 }
 
 std::optional<SteadyTime> Driver::nth_end_since(SteadyTime from, std::size_t n) const {
-  std::vector<SteadyTime> ends;
-  for (const Record* record : impl_->ended_since(from)) ends.push_back(record->end);
-  if (n == 0 || ends.size() < n) return std::nullopt;
-  std::nth_element(ends.begin(), ends.begin() + static_cast<std::ptrdiff_t>(n) - 1, ends.end());
-  return ends[n - 1];
+  const std::vector<const Record*> ended = impl_->ended_since(from);
+  if (n == 0 || ended.size() < n) return std::nullopt;
+  return ended[n - 1]->end;
 }
 
 double Driver::process_cpu_seconds() {

@@ -1,10 +1,13 @@
 // Tests of the closed loop with a fake target and a fake clock, and once with real threads.
 #include "load/driver.hpp"
 
+#include <atomic>
 #include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
+
+#include "load/event_lane.hpp"
 
 namespace headroom::load {
 namespace {
@@ -14,26 +17,23 @@ using std::chrono::milliseconds;
 // Keeps every request open until the test ends it.
 class FakeTarget final : public Target {
  public:
-  std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events) override {
-    std::lock_guard lock(mutex);
+  void post(std::size_t, Work work) override { work(); }
+  void at(std::size_t, base::SteadyTime, Work) override {}  // tests call step()
+  std::uint64_t start(std::size_t, aws::InvokeRequest request, aws::InvokeEvents events) override {
     bodies.push_back(request.body);
     open.emplace(++last, std::move(events));
     most = std::max(most, open.size());
     return last;
   }
-  void cancel(std::uint64_t id) override {
+  void cancel(std::size_t, std::uint64_t id) override {
     cancelled.push_back(id);
     if (!deaf) end(id, Outcome::kAborted, clock->steady());
   }
   void end(std::uint64_t id, Outcome outcome, base::SteadyTime at) {
-    aws::InvokeEvents events;
-    {
-      std::lock_guard lock(mutex);
-      const auto found = open.find(id);
-      if (found == open.end()) return;
-      events = std::move(found->second);
-      open.erase(found);
-    }
+    const auto found = open.find(id);
+    if (found == open.end()) return;
+    aws::InvokeEvents events = std::move(found->second);
+    open.erase(found);
     aws::InvokeResult result;
     result.outcome = outcome;
     if (outcome != Outcome::kOk) result.error = std::string(name_of(outcome)) + ": because";
@@ -42,7 +42,6 @@ class FakeTarget final : public Target {
   std::uint64_t oldest() const { return open.begin()->first; }
 
   base::Clock* clock = nullptr;
-  std::mutex mutex;
   std::map<std::uint64_t, aws::InvokeEvents> open;
   std::vector<std::string> bodies;
   std::vector<std::uint64_t> cancelled;
@@ -205,47 +204,109 @@ TEST_F(DriverTest, TellsWhenTheNthEndedSinceATime) {
   EXPECT_EQ(driver->records().size(), 3u);
 }
 
-TEST(DriverThreads, NeverExceedsNWithRealThreads) {
-  // Ends every request from other threads after about a millisecond.
-  class Busy final : public Target {
-   public:
-    ~Busy() override {
-      for (std::thread& t : threads) t.join();
+TEST_F(DriverTest, OpenLoopCountsFromThePlannedStartAndDropsWhatWaitedTooLong) {
+  OpenLoop load;
+  for (int i = 0; i < 10; ++i) load.schedule.push_back(milliseconds{100 * i});
+  load.most_outstanding = 2;
+  load.patience = milliseconds{350};
+  const auto begin = clock.steady();
+  driver->open(load);
+  run(milliseconds{1000});
+  EXPECT_EQ(target.most, 2u);  // the others wait for room
+  EXPECT_TRUE(driver->live().scheduled);
+  EXPECT_EQ(driver->live().dropped, 5u);  // planned at 200 to 600: more than 350 ms ago
+  target.open.at(1).on_data(begin + milliseconds{1005}, "x");
+  target.end(1, Outcome::kOk, clock.steady());
+  EXPECT_EQ(target.open.size(), 2u);
+  target.end(3, Outcome::kOk, clock.steady());
+  const auto records = driver->records();
+  EXPECT_EQ(records.at(0).ttfab(), milliseconds{1005});
+  EXPECT_EQ(records.at(1).planned, begin + milliseconds{700});
+  EXPECT_EQ(records.at(1).cap_wait, clock.steady() - begin - milliseconds{700});
+  EXPECT_EQ(records.at(1).lag().count(), 0);
+}
+
+TEST_F(DriverTest, CancelsTheShareItWasToldTo) {
+  DriverOptions options;
+  options.cancel_share = 0.25;
+  driver = std::make_unique<Driver>(target, workload, *body_format("sagemaker", "af_heart", "wav"), clock,
+                                    options, [] { return 0.0; });
+  driver->hold(1);
+  driver->step();
+  for (int i = 0; i < 100; ++i) {
+    const auto id = target.oldest();
+    const auto on_data = target.open.at(id).on_data;
+    on_data(clock.steady(), "x");
+    target.end(id, Outcome::kOk, clock.steady());  // does nothing where it was cancelled
+  }
+  EXPECT_EQ(driver->live().ok, 75u);
+  EXPECT_EQ(driver->live().not_ok, 25u);
+}
+
+TEST_F(DriverTest, HandsEveryRecordOnOnce) {
+  std::vector<std::uint64_t> seen;
+  DriverOptions options;
+  options.on_record = [&seen](const Record& record) { seen.push_back(record.index); };
+  driver = std::make_unique<Driver>(target, workload, *body_format("sagemaker", "af_heart", "wav"), clock,
+                                    options, [] { return 0.0; });
+  fill(2);
+  target.end(1, Outcome::kOk, clock.steady());
+  driver->step();
+  target.end(2, Outcome::kOk, clock.steady());
+  driver->stop({});
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+}
+
+// Answers every request from the lane's own thread a moment later.
+class LaneTarget final : public Target {
+ public:
+  explicit LaneTarget(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) loops.push_back(std::move(*EventLane::make()));
+  }
+  std::size_t lanes() const override { return loops.size(); }
+  void post(std::size_t lane, Work work) override { loops[lane]->post(std::move(work)); }
+  void at(std::size_t lane, base::SteadyTime when, Work work) override {
+    loops[lane]->at(when, std::move(work));
+  }
+  std::uint64_t start(std::size_t lane, aws::InvokeRequest, aws::InvokeEvents events) override {
+    const int now = ++in_flight;
+    int seen = most;
+    while (now > seen && !most.compare_exchange_weak(seen, now)) {
     }
-    std::uint64_t start(aws::InvokeRequest, aws::InvokeEvents events) override {
-      const int now = ++in_flight;
-      int seen = most;
-      while (now > seen && !most.compare_exchange_weak(seen, now)) {
-      }
-      std::lock_guard lock(mutex);
-      threads.emplace_back([this, events = std::move(events)] {
-        std::this_thread::yield();
-        --in_flight;
-        aws::InvokeResult result;
-        result.outcome = Outcome::kOk;
-        events.on_done(std::chrono::steady_clock::now(), result);
-      });
-      return ++id;
-    }
-    void cancel(std::uint64_t) override {}
-    std::atomic<int> in_flight{0}, most{0};
-    std::atomic<std::uint64_t> id{0};
-    std::mutex mutex;
-    std::vector<std::thread> threads;
-  };
-  Busy target;
+    loops[lane]->at(std::chrono::steady_clock::now() + std::chrono::microseconds{100},
+                    [this, events = std::move(events)] {
+                      --in_flight;
+                      aws::InvokeResult result;
+                      result.outcome = Outcome::kOk;
+                      events.on_done(std::chrono::steady_clock::now(), result);
+                    });
+    return ++id;
+  }
+  void cancel(std::size_t, std::uint64_t) override {}
+  std::atomic<int> in_flight{0}, most{0};
+  std::atomic<std::uint64_t> id{0};
+  std::vector<std::unique_ptr<EventLane>> loops;
+};
+
+TEST(DriverThreads, NeverExceedsNOverSeveralLanes) {
+  LaneTarget target(3);
   const Workload workload = *Workload::make("short");
   DriverOptions options;
   options.ramp_step = std::chrono::microseconds{100};
+  options.sample_every = milliseconds{1};
   Driver driver(target, workload, *body_format("sagemaker", "af_heart", "wav"), base::SystemClock::instance(),
                 options);
   driver.start();
-  driver.hold(8);
-  while (driver.live().ok < 400) std::this_thread::yield();
+  for (const int n : {8, 2, 7}) {
+    const auto before = driver.live().ok;
+    driver.hold(n);
+    while (driver.live().ok < before + 400) std::this_thread::yield();
+  }
   driver.stop(std::chrono::seconds{5});
   EXPECT_LE(target.most, 8);
   EXPECT_EQ(driver.live().in_flight, 0);
-  EXPECT_GE(driver.records().size(), 400u);
+  EXPECT_GE(driver.records().size(), 1200u);
+  for (const Sample& sample : driver.samples()) EXPECT_LE(sample.in_flight, sample.limit);
 }
 
 }  // namespace

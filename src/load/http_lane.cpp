@@ -211,7 +211,8 @@ std::shared_ptr<HttpLane::Connection> HttpLane::connect(std::string& error) {
   return made;
 }
 
-void HttpLane::start(std::uint64_t id, aws::InvokeRequest request, aws::InvokeEvents events) {
+std::uint64_t HttpLane::start(aws::InvokeRequest request, aws::InvokeEvents events) {
+  const std::uint64_t id = next_id_++;
   auto made = std::make_unique<Job>();
   Job& job = *made;
   job.id = id;
@@ -241,6 +242,7 @@ void HttpLane::start(std::uint64_t id, aws::InvokeRequest request, aws::InvokeEv
   } else {
     waiting_.push_back(id);
   }
+  return id;
 }
 
 void HttpLane::idle(Connection& connection) {

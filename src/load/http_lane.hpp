@@ -37,7 +37,7 @@ class HttpLane {
   base::Result<void> begin(std::optional<int> core);
   EventLane& loop() { return *loop_; }
 
-  void start(std::uint64_t id, aws::InvokeRequest request, aws::InvokeEvents events);
+  std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events);
   void cancel(std::uint64_t id);
   // Opens connections until `count` stand; `done` gets the first error's text, "" if none.
   void warm(std::size_t count, std::function<void(std::string)> done);
@@ -75,6 +75,7 @@ class HttpLane {
   std::unordered_map<std::uint64_t, std::unique_ptr<Job>> jobs_;
   std::set<std::pair<base::SteadyTime, std::uint64_t>> deadlines_;
   std::optional<base::SteadyTime> armed_;
+  std::uint64_t next_id_ = 1;
   std::deque<std::uint64_t> waiting_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::vector<Connection*> idle_;

@@ -2,7 +2,6 @@
 #include "load/http_target.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -47,7 +46,6 @@ struct HttpTarget::Impl {
   HttpPeer peer;
   std::string url;
   std::vector<std::unique_ptr<HttpLane>> lanes;
-  std::atomic<std::uint64_t> next{1};
 };
 
 HttpTarget::HttpTarget(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -88,30 +86,17 @@ base::Result<std::unique_ptr<HttpTarget>> HttpTarget::make(HttpTargetOptions opt
 
 std::size_t HttpTarget::lanes() const { return impl_->lanes.size(); }
 
-std::uint64_t HttpTarget::start(aws::InvokeRequest request, aws::InvokeEvents events) {
-  const std::size_t count = impl_->lanes.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    HttpLane& lane = *impl_->lanes[i];
-    if (!lane.loop().here()) continue;
-    const std::uint64_t id = impl_->next++ * count + i;
-    lane.start(id, std::move(request), std::move(events));
-    return id;
-  }
-  const std::uint64_t number = impl_->next++;
-  const std::size_t i = number % count;
-  const std::uint64_t id = number * count + i;
-  HttpLane& lane = *impl_->lanes[i];
-  lane.loop().post([&lane, id, request = std::move(request), events = std::move(events)]() mutable {
-    lane.start(id, std::move(request), std::move(events));
-  });
-  return id;
+void HttpTarget::post(std::size_t lane, Work work) { impl_->lanes[lane]->loop().post(std::move(work)); }
+
+void HttpTarget::at(std::size_t lane, base::SteadyTime when, Work work) {
+  impl_->lanes[lane]->loop().at(when, std::move(work));
 }
 
-void HttpTarget::cancel(std::uint64_t id) {
-  HttpLane& lane = *impl_->lanes[id % impl_->lanes.size()];
-  if (lane.loop().here()) return lane.cancel(id);
-  lane.loop().post([&lane, id] { lane.cancel(id); });
+std::uint64_t HttpTarget::start(std::size_t lane, aws::InvokeRequest request, aws::InvokeEvents events) {
+  return impl_->lanes[lane]->start(std::move(request), std::move(events));
 }
+
+void HttpTarget::cancel(std::size_t lane, std::uint64_t id) { impl_->lanes[lane]->cancel(id); }
 
 base::Result<void> HttpTarget::warm(std::size_t count, base::Deadline deadline) {
   auto state = std::make_shared<WarmState>();

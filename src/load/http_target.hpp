@@ -2,11 +2,10 @@
 //
 // For bare servers (tts-bench --http): no TLS, no signature, no retry, no redirect. One lane is one thread
 // with one epoll loop; requests, connections and callbacks of a lane stay on its thread, so that nothing in
-// the request path takes a lock. start() called on a lane's thread stays on that lane; from elsewhere the
-// lanes take turns. TCP_NODELAY is on. A kept connection that the server closed while idle is replaced
-// without a word; one that breaks after the request was sent is a failure and is not tried again. Time stamps
-// are taken right after the read that brought the bytes. Thread safety: any thread. Errors of make():
-// kInvalidArgument (a URL that is none, or https), kUnavailable (the name does not resolve),
+// the request path takes a lock. TCP_NODELAY is on. A kept connection that the server closed while idle is
+// replaced without a word; one that breaks after the request was sent is a failure and is not tried again.
+// Time stamps are taken right after the read that brought the bytes. Thread safety: any thread. Errors of
+// make(): kInvalidArgument (a URL that is none, or https), kUnavailable (the name does not resolve),
 // kResourceExhausted (descriptors or local ports; the message names the remedy).
 #pragma once
 
@@ -36,13 +35,15 @@ class HttpTarget final : public Target {
   static base::Result<std::unique_ptr<HttpTarget>> make(HttpTargetOptions options);
   ~HttpTarget() override;
 
-  std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events) override;
-  void cancel(std::uint64_t id) override;
+  std::size_t lanes() const override;
+  void post(std::size_t lane, Work work) override;
+  void at(std::size_t lane, base::SteadyTime when, Work work) override;
+  std::uint64_t start(std::size_t lane, aws::InvokeRequest request, aws::InvokeEvents events) override;
+  void cancel(std::size_t lane, std::uint64_t id) override;
 
   // Opens connections until `count` stand; blocks, so never call it on a lane. The first error that came.
   base::Result<void> warm(std::size_t count, base::Deadline deadline);
   double cpu_seconds() const;  // of all lanes
-  std::size_t lanes() const;
 
   struct Impl;
 

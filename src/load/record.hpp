@@ -24,6 +24,8 @@ struct Record {
   std::uint64_t index = 0;     // which utterance
   base::SteadyTime planned{};  // when it should have started: the slot came free, or the open loop's schedule
   base::SteadyTime start{};
+  bool open_loop = false;     // latencies count from the planned start
+  base::Duration cap_wait{};  // open loop: waited because the most outstanding were
   std::optional<base::SteadyTime> connected;
   std::optional<base::SteadyTime> first_byte;     // TTFAB = first_byte - start (closed) or - planned (open)
   std::optional<base::SteadyTime> first_audible;  // chunk with the first sample above -50 dBFS
@@ -38,7 +40,10 @@ struct Record {
   std::string error;
   std::string server_request_id;
 
-  base::Duration ttfab() const { return *first_byte - start; }  // only where first_byte is set
+  base::SteadyTime from() const { return open_loop ? planned : start; }
+  base::Duration ttfab() const { return *first_byte - from(); }  // only where first_byte is set
+  // How late the driver itself was.
+  base::Duration lag() const { return start - planned - cap_wait; }
 };
 
 struct Sample {
@@ -48,7 +53,8 @@ struct Sample {
   int asked = 0;      // N
   int limit =
       0;  // in_flight may never exceed this: N, or what was in flight when N was lowered and is draining
-  double cpu_s = 0;  // CPU time this process has used so far
+  double cpu_s = 0;           // CPU time this process has used so far
+  base::Duration loop_lag{};  // how late the latest heartbeat of a lane came since the last sample
 };
 
 }  // namespace headroom::load

@@ -1,32 +1,41 @@
-// Target: where the load driver sends its requests; a fake in tests, InvokerTarget in the programs.
+// Target: where the load driver sends its requests; a fake in tests, HttpTarget and InvokerTarget in the
+// programs.
 //
-// start() must not block; callbacks come on any thread, in order, on_done exactly once and not before start()
-// has returned unless the request could not be sent. Thread safety: any thread.
+// A target has lanes: one thread with one event loop each. Work handed to a lane, its requests and their
+// callbacks all run on that lane's thread, so that who drives it needs no lock. start() and cancel() are
+// called on the lane's thread only; start() must not block; callbacks come in order, on_done exactly once,
+// and inside start() only if the request could not be sent.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <functional>
 
 #include "aws/invoke.hpp"
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 namespace headroom::load {
 
 class Target {
  public:
+  using Work = std::function<void()>;
   virtual ~Target() = default;
-  virtual std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events) = 0;
-  virtual void cancel(std::uint64_t id) = 0;
+  virtual std::size_t lanes() const { return 1; }
+  virtual void post(std::size_t lane, Work work) = 0;                       // any thread; soon
+  virtual void at(std::size_t lane, base::SteadyTime when, Work work) = 0;  // the lane's thread
+  virtual std::uint64_t start(std::size_t lane, aws::InvokeRequest request, aws::InvokeEvents events) = 0;
+  virtual void cancel(std::size_t lane, std::uint64_t id) = 0;
 };
 
+// The AWS transports: one lane, which is the Common Runtime's event loop.
 class InvokerTarget final : public Target {
  public:
   explicit InvokerTarget(aws::Invoker& invoker) : invoker_(invoker) {}
-  std::uint64_t start(aws::InvokeRequest request, aws::InvokeEvents events) override {
-    return invoker_.start(std::move(request), std::move(events));
-  }
-  void cancel(std::uint64_t id) override { invoker_.cancel(id); }
+  void post(std::size_t lane, Work work) override;
+  void at(std::size_t lane, base::SteadyTime when, Work work) override;
+  std::uint64_t start(std::size_t lane, aws::InvokeRequest request, aws::InvokeEvents events) override;
+  void cancel(std::size_t lane, std::uint64_t id) override;
 
  private:
   aws::Invoker& invoker_;

@@ -55,6 +55,7 @@ void read_samples(const std::vector<Sample>& samples, base::SteadyTime from, bas
   const Sample* first = nullptr;
   const Sample* last = nullptr;
   double in_flight = 0, held = 0, asked = 0;
+  std::vector<double> loop_lag;
   for (const Sample& sample : samples) {
     if (sample.at < from || sample.at >= to) continue;
     if (first == nullptr) first = &sample;
@@ -66,6 +67,7 @@ void read_samples(const std::vector<Sample>& samples, base::SteadyTime from, bas
     held += sample.in_flight + sample.waiting;
     asked += sample.asked;
     if (sample.in_flight > sample.limit) ++view.over_limit;
+    loop_lag.push_back(base::to_ms(sample.loop_lag));
     ++view.samples;
   }
   if (view.samples == 0) return;
@@ -73,6 +75,7 @@ void read_samples(const std::vector<Sample>& samples, base::SteadyTime from, bas
   view.in_flight_mean = in_flight / n;
   view.held_mean = held / n;
   view.asked_mean = asked / n;
+  view.loop_lag_ms = stats::percentile(loop_lag, 0.5).value_or(0);
   const double wall = base::to_s(last->at - first->at);
   if (wall > 0) view.cpu_share = (last->cpu_s - first->cpu_s) / wall;
 }
@@ -93,6 +96,9 @@ void judge_client(WindowView& view, int event_loops) {
   if (view.lag_p95_ms > kLagMs && view.lag_p95_ms > kLagShare * median) {
     blame("requests started " + one_decimal(view.lag_p95_ms) + " ms late (p95)");
   }
+  if (view.loop_lag_ms > kLagMs && view.loop_lag_ms > kLagShare * median) {
+    blame("its event loop ran " + one_decimal(view.loop_lag_ms) + " ms late: its core is busy or slow");
+  }
 }
 
 }  // namespace
@@ -102,20 +108,21 @@ WindowView view_window(const WindowInput& input, base::SteadyTime from, base::St
   WindowView view;
   view.seconds = base::to_s(to - from);
   const auto within = [&](base::SteadyTime t) { return t >= from && t < to; };
-  std::vector<double> audible, total, lag;
+  std::vector<double> audible, total, lag, cap_wait;
   std::uint64_t done_here = 0;
   for (const Record* one : input.records) {
     const Record& record = *one;
     if (record.outcome == Outcome::kOk && within(record.end)) ++done_here;
-    if (!within(basis == Basis::kEnded ? record.end : record.start)) continue;
+    if (!within(basis == Basis::kEnded ? record.end : record.from())) continue;
     count(record, view);
-    lag.push_back(base::to_ms(record.start - record.planned));
+    lag.push_back(base::to_ms(record.lag()));
+    if (record.open_loop) cap_wait.push_back(base::to_ms(record.cap_wait));
     if (record.outcome != Outcome::kOk) continue;
     view.audio_s += record.audio_s;
     view.underruns += static_cast<std::uint64_t>(record.underruns);
-    total.push_back(base::to_ms(record.end - record.start));
+    total.push_back(base::to_ms(record.end - record.from()));
     if (record.first_byte) view.ttfab_samples_ms.push_back(base::to_ms(record.ttfab()));
-    if (record.first_audible) audible.push_back(base::to_ms(*record.first_audible - record.start));
+    if (record.first_audible) audible.push_back(base::to_ms(*record.first_audible - record.from()));
   }
   if (basis == Basis::kStarted) {
     view.open =
@@ -125,6 +132,7 @@ WindowView view_window(const WindowInput& input, base::SteadyTime from, base::St
   view.ttfab_ms = summarise(view.ttfab_samples_ms);
   view.first_audible_ms = summarise(audible);
   view.total_ms = summarise(total);
+  view.cap_wait_ms = summarise(cap_wait);
   view.lag_p95_ms = stats::percentile(lag, 0.95).value_or(0);
   if (view.seconds > 0) view.rps = static_cast<double>(done_here) / view.seconds;
   read_samples(input.samples, from, to, view);

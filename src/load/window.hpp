@@ -6,7 +6,8 @@
 // Basis::kEnded. client_bound: the driver, not the server, was the limit, so the window judges nothing
 // (SPEC 2.1). True when the process used over 85 % of one core per event loop, or the mean of in flight plus
 // waiting was under 97 % of N, or the 95th percentile of the schedule lag was over 10 ms and over 2 % of the
-// median TTFAB.
+// median TTFAB, or the loop lag was: a process that is not given its core sees answers late without using
+// any CPU.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ struct WindowView {
   std::optional<Percentiles> ttfab_ms;          // nullopt: no successful request
   std::optional<Percentiles> first_audible_ms;  // of those with an audible sample
   std::optional<Percentiles> total_ms;
-  std::vector<double> ttfab_samples_ms;  // in order of end (kEnded) or start; successes only
-  double rps = 0;                        // successes that ended in the window, per second
+  std::optional<Percentiles> cap_wait_ms;  // open loop only: of every request, for room under the cap
+  std::vector<double> ttfab_samples_ms;    // in order of end (kEnded) or start; successes only
+  double rps = 0;                          // successes that ended in the window, per second
   double audio_s = 0;
   std::uint64_t underruns = 0;
   double in_flight_min = 0, in_flight_mean = 0, in_flight_max = 0;  // from the samples
@@ -42,7 +44,8 @@ struct WindowView {
   std::size_t samples = 0;
   std::size_t over_limit = 0;  // samples above their limit: must be 0
   double cpu_share = 0;        // CPU seconds of this process per second
-  double lag_p95_ms = 0;       // start - planned
+  double lag_p95_ms = 0;       // start - planned, without cap_wait
+  double loop_lag_ms = 0;  // median of the samples' loop_lag: about the 93rd percentile of a callback's delay
   bool client_bound = false;
   std::string client_bound_why;
   std::map<std::string, std::uint64_t> errors;  // "503 queue_saturated" -> count; everything but ok

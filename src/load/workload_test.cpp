@@ -91,7 +91,7 @@ TEST(Body, EscapesTextForJson) {
   EXPECT_EQ(parsed["input"], text);
   EXPECT_EQ(parsed["response_format"], "pcm");
   EXPECT_FALSE(body_format("grpc", "v", "wav"));
-  EXPECT_FALSE(body_format("sagemaker", "v", "mp3"));
+  EXPECT_FALSE(body_format("sagemaker", "v", "midi"));
   BodyFormat plain;
   plain.content_type = "text/plain";
   plain.text_template = "<{{text}}|{{text}}>";

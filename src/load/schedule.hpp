@@ -1,0 +1,27 @@
+// Schedule: when the requests of an open loop should start, made before the run.
+//
+// Pure, immutable. Constant: every 1/rate. Poisson: exponential gaps of mean 1/rate, seeded (inverse
+// transform of mt19937_64, so equal on every library). Trace: the workload's own times, in order. Errors:
+// kInvalidArgument (no rate, a workload without times, over 50 million requests).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "load/workload.hpp"
+
+namespace headroom::load {
+
+enum class Arrivals { kConstant, kPoisson, kTrace };
+std::string_view name_of(Arrivals arrivals);
+base::Result<Arrivals> parse_arrivals(std::string_view name);
+
+// Offsets from the start, ascending, all below `length` (a trace: all of it where length is 0).
+base::Result<std::vector<base::Duration>> make_schedule(Arrivals arrivals, double rate_rps,
+                                                        base::Duration length, const Workload& workload,
+                                                        std::uint64_t seed);
+
+}  // namespace headroom::load
