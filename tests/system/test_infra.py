@@ -1,11 +1,13 @@
 """speech-infra: its own tests, cfn-lint, the command as people run it, and the endpoint stack applied to the local cloud."""
 
+import hashlib
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from bench_tools import Bench
@@ -57,7 +59,9 @@ def test_templates_are_clean_for_cfn_lint():
 def test_synth_works_in_any_folder_without_account_and_network(tmp_path):
     done = speech_infra("synth", "kokoro-82m", "--plan", FIXTURES / "plan-published.json", "--out", "here", cwd=tmp_path, offline=True)
     assert done.returncode == 0 and "autoscaling as" in done.stdout, done.stdout
-    made = json.loads((tmp_path / "here" / "SpeechEndpointStack-kokoro-82m.template.json").read_text())
+    text = (tmp_path / "here" / "SpeechEndpointStack-kokoro-82m.template.json").read_text()
+    manifest = tomllib.loads((ROOT / "models" / "kokoro-82m.toml").read_text())["weights"]["manifest_sha256"]
+    made = json.loads(text.replace(manifest, "0123456789abcdef" * 4))  # the snapshots do not change with the weights
     assert made == json.loads((SNAPSHOTS / "endpoint-published.json").read_text())
 
 
@@ -153,7 +157,6 @@ def test_tts_bench_takes_and_refuses_the_same_model_files(tmp_path, kind):
 
 
 def test_every_key_of_a_model_file_is_explained_and_in_the_schema():
-    import tomllib
     schema = json.loads((ROOT / "docs" / "schemas" / "model.schema.json").read_text())
     text = (ROOT / "models" / "kokoro-82m.toml").read_text()
     whole = tomllib.loads(text)
@@ -163,3 +166,26 @@ def test_every_key_of_a_model_file_is_explained_and_in_the_schema():
             assert key in whole[name], f"{name}.{key}"
             at = next(n for n, line in enumerate(text.splitlines()) if line.startswith(f"{key} ="))
             assert "#" in text.splitlines()[at] or text.splitlines()[at - 1].startswith("#"), f"{name}.{key} is not explained"
+
+
+@pytest.mark.model
+def test_model_files_name_the_weights_that_setup_prepared():
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "headroom"
+    prepared = pathlib.Path(os.environ.get("HEADROOM_CACHE", cache)) / "models" / "kokoro-82m"
+    manifest = hashlib.sha256((prepared / "manifest.json").read_bytes()).hexdigest()
+    for path in sorted((ROOT / "models").glob("kokoro-82m*.toml")):
+        assert tomllib.loads(path.read_text())["weights"]["manifest_sha256"] == manifest, f"{path.name}: put {manifest} there"
+
+
+@pytest.mark.model
+def test_the_model_cache_build_prepares_the_weights_and_refuses_others(tmp_path):
+    script = INFRA / "assets" / "prepare-model.sh"
+    manifest = tomllib.loads((ROOT / "models" / "kokoro-82m.toml").read_text())["weights"]["manifest_sha256"]
+    run = dict(text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    done = subprocess.run([*OFFLINE, "bash", script, tmp_path / "bucket", manifest], **run)
+    assert done.returncode == 0 and manifest in done.stdout, done.stdout
+    copied = json.loads((tmp_path / "bucket" / "manifest.json").read_text())
+    for entry in copied["files"]:
+        assert hashlib.sha256((tmp_path / "bucket" / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
+    refused = subprocess.run([*OFFLINE, "bash", script, tmp_path / "other", "0" * 64], **run)
+    assert refused.returncode == 1 and "correct weights.manifest_sha256" in refused.stdout and not (tmp_path / "other").exists()

@@ -1,19 +1,18 @@
 // The preparation scripts as one archive, which the model cache's build runs: the same code as ./dev setup. Same files, same bytes.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { ROOT } from "../paths.ts";
 
 export interface PreparationSource { zip: Buffer; sha256: string }
 
-const FILES = [
-  "setup/common.sh", "setup/paths.sh", "setup/steps.sh", "setup/crt.sh", "setup/prepare_model.py", "setup/onnx_float.py",
-  "setup/check_model.py", "setup/requirements-build.txt", "setup/requirements-node.txt", "infra/assets/prepare-model.sh",
-];
+// Whatever setup's scripts read each other: all of them, but not what only tests and the quickstart use.
+const sources = (): string[] => readdirSync(join(ROOT, "setup")).filter((name) => /\.(sh|py|txt)$/.test(name) && !/quickstart|test/.test(name))
+  .map((name) => `setup/${name}`).concat("infra/assets/prepare-model.sh").sort();
 
 export function preparationSource(): PreparationSource {
-  const zip = storedZip(FILES.map((name) => ({ name, data: readFileSync(join(ROOT, name)) })));
+  const zip = storedZip(sources().map((name) => ({ name, data: readFileSync(join(ROOT, name)) })));
   return { zip, sha256: createHash("sha256").update(zip).digest("hex") };
 }
 
