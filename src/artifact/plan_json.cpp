@@ -24,6 +24,30 @@ Json alternatives_json(const std::vector<Alternative>& all) {
   return list;
 }
 
+Json sensitivity_json(const std::vector<capacity::Sensitivity>& all) {
+  Json list = Json::array();
+  for (const capacity::Sensitivity& s : all) {
+    list.push_back({{"what", s.what},
+                    {"min_instances", value_or_null(s.min_instances)},
+                    {"max_instances", value_or_null(s.max_instances)},
+                    {"queue_limit", value_or_null(s.queue_limit)},
+                    {"utilisation", value_or_null(s.utilisation)},
+                    {"note", text_or_null(s.note)}});
+  }
+  return list;
+}
+
+void get_more(const Json& j, Plan& p) {
+  p.simulated_load = text(j, "simulated_load");
+  p.simulated_hours = number(j, "simulated_hours").value_or(0);
+  for (const Json& s : field(j, "sensitivity"))
+    p.sensitivity.push_back({text(s, "what"), whole(s, "min_instances"), whole(s, "max_instances"),
+                             whole(s, "queue_limit"), number(s, "utilisation"), text(s, "note")});
+  if (const Json& c = field(j, "cost"); c.is_object())
+    p.cost = {number(c, "per_hour_at_trough_usd"), number(c, "per_hour_at_peak_usd"),
+              number(c, "per_million_characters_usd"), number(c, "per_month_usd")};
+}
+
 void put_plan(Json& j, const Plan& p) {
   j["rule"] = capacity::rule_name(p.rule);
   j["verdict"] = capacity::verdict_name(p.verdict);
@@ -51,6 +75,13 @@ void put_plan(Json& j, const Plan& p) {
   j["ratio_assumed"] = p.ratio_assumed;
   j["policy"] = policy_json(p.policy);
   j["alternatives"] = alternatives_json(p.alternatives);
+  j["simulated_load"] = text_or_null(p.simulated_load);
+  j["simulated_hours"] = p.simulated_hours > 0 ? Json(p.simulated_hours) : Json();
+  j["sensitivity"] = sensitivity_json(p.sensitivity);
+  j["cost"] = {{"per_hour_at_trough_usd", value_or_null(p.cost.per_hour_at_trough_usd)},
+               {"per_hour_at_peak_usd", value_or_null(p.cost.per_hour_at_peak_usd)},
+               {"per_million_characters_usd", value_or_null(p.cost.per_million_characters_usd)},
+               {"per_month_usd", value_or_null(p.cost.per_month_usd)}};
   j["findings"] = Json::array();
   for (const Finding& f : p.findings) {
     j["findings"].push_back({{"id", f.id},
@@ -95,6 +126,7 @@ Plan get_plan(const Json& j) {
                               number(a, "share_within_slo"), number(a, "instance_hours"),
                               number(a, "turns_per_hour"), text(a, "note")});
   }
+  get_more(j, p);
   for (const Json& f : field(j, "findings"))
     p.findings.push_back(
         {text(f, "id"), *capacity::parse_level(text(f, "level")), text(f, "evidence"), text(f, "remedy")});

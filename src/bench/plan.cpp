@@ -115,6 +115,7 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   const auto& environment = in.qmax.header.fingerprint.environment;
   const auto emf = environment.find("TTS_EMF");
   p.emits_offered_rate = emf != environment.end() && (emf->second == "1" || emf->second == "true");
+  p.simulate = true;
   const model::ModelFile defaults;
   const model::ModelFile& model = in.model ? *in.model : defaults;
   p.slo_ms = options.slo_ms.value_or(in.model ? model.slo_ms : in.qmax.slo_ms);

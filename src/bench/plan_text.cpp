@@ -70,8 +70,32 @@ void append_alternatives(std::string& out, const Plan& p) {
         a.cost_per_hour_at_peak_usd ? fmt::format("{:.2f}", *a.cost_per_hour_at_peak_usd) : "unknown",
         or_unknown(a.share_within_slo, ""), or_unknown(a.instance_hours, ""),
         or_unknown(a.turns_per_hour, ""));
-    if (!a.min_instances) out += "      " + wrap(a.note, 6) + "\n";
+    if (!a.note.empty()) out += "      " + wrap(a.note, 6) + "\n";
   }
+  if (!p.simulated_load.empty()) out += "  simulated against " + wrap(p.simulated_load, 20) + "\n";
+}
+
+void append_sensitivity(std::string& out, const Plan& p) {
+  if (p.sensitivity.empty()) return;
+  out += fmt::format("\n  {:<58} {:>9} {:>6} {:>12}\n", "what if", "instances", "queue", "utilisation");
+  for (const capacity::Sensitivity& s : p.sensitivity) {
+    if (s.min_instances && s.max_instances && s.queue_limit && s.utilisation)
+      out += fmt::format("  {:<58} {:>9} {:>6} {:>12.3g}\n", s.what,
+                         fmt::format("{}..{}", *s.min_instances, *s.max_instances), *s.queue_limit,
+                         *s.utilisation);
+    else
+      out += fmt::format("  {:<58} {}\n", s.what, wrap(s.note, 61));
+  }
+}
+
+void append_cost(std::string& out, const Plan& p) {
+  const auto usd = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.2f} USD", *value) : std::string("unknown");
+  };
+  out += fmt::format(
+      "\n  cost: {} an hour at the minimum, {} at the maximum; {} per million characters; {} a month\n",
+      usd(p.cost.per_hour_at_trough_usd), usd(p.cost.per_hour_at_peak_usd),
+      usd(p.cost.per_million_characters_usd), usd(p.cost.per_month_usd));
 }
 
 }  // namespace
@@ -84,6 +108,8 @@ std::string plan_text(const artifact::PlanArtifact& artifact) {
                   capacity::carrier_name(p.policy.carrier), capacity::verdict_name(p.verdict));
   append_numbers(out, p);
   append_alternatives(out, p);
+  append_sensitivity(out, p);
+  append_cost(out, p);
   out += "\nFindings\n";
   for (const capacity::Finding& f : p.findings) {
     out += fmt::format("  {:<5} {:<20} {}\n", capacity::level_name(f.level), f.id, wrap(f.evidence, 29));

@@ -59,8 +59,7 @@ void knee_finding(const PlanInput& in, const Plan& p, Findings& out) {
 }
 
 void surges(const PlanInput& in, const Plan& p, Findings& out) {
-  out.push_back(
-      {"surge_survival", Level::kInfo, "not simulated yet: the share shed in a surge is unknown", ""});
+  out.push_back(surge_survival(in, p));
   if (p.rule == Rule::kPublished) {
     out.push_back({"surge_growth", Level::kWarn,
                    fmt::format("at the scale-out line an instance already gives its full {:.2f} requests/s: "
@@ -69,7 +68,7 @@ void surges(const PlanInput& in, const Plan& p, Findings& out) {
                    "plan with --rule recommended"});
     return;
   }
-  const double u = std::min(kSaturatedShare, 1 / in.headroom);
+  const double u = p.utilisation;
   const double jump = in.peak_rps / std::max(in.trough_rps, 1e-9);
   std::string evidence =
       fmt::format("growth up to x{:.3g} within H = {:.0f} s is carried by spare capacity (u = {:.3g})", 1 / u,
@@ -111,8 +110,9 @@ void recommended_scale_in(const Plan& p, Findings& out) {
   }
   out.push_back(
       {"scale_in_line", Level::kOk,
-       fmt::format("in by one below {:.4g} requests/s for each of the n - 1 left, 0.9 of the scale-out rate",
-                   *p.scale_in_threshold),
+       fmt::format(
+           "in by one below {:.4g} requests/s for each of the n - 1 left, {:.3g} of the scale-out rate",
+           *p.scale_in_threshold, *p.scale_in_threshold / *p.policy.rate_per_instance_rps),
        ""});
 }
 

@@ -192,7 +192,7 @@ Alternative summarise(const std::string& name, const base::Result<Plan>& plan, c
   a.max_instances = plan->max_instances;
   a.peak_rps_served = plan->max_instances * plan->throughput_per_instance_rps;
   if (input.price_per_hour_usd) a.cost_per_hour_at_peak_usd = plan->max_instances * *input.price_per_hour_usd;
-  a.note = "share within SLO, instance-hours and turns are unknown: not simulated yet";
+  a.note = "share within SLO, instance-hours and turns are unknown: not simulated";
   return a;
 }
 
@@ -228,6 +228,9 @@ base::Result<Plan> make_plan(const PlanInput& input) {
   if (!plan) return plan;
   plan->max_fleet_rps = plan->max_instances * plan->throughput_per_instance_rps;
   plan->alternatives = detail::alternatives(input);
+  if (input.simulate) detail::add_simulation(input, *plan);
+  plan->sensitivity = detail::sensitivity(input);
+  plan->cost = detail::cost_of(input, *plan);
   plan->findings = detail::find_all(input, *plan);
   for (const Finding& finding : plan->findings) {
     if (finding.level == Level::kFail) plan->verdict = PlanVerdict::kInfeasible;

@@ -1,9 +1,9 @@
 // Plan: from Q_max and T_total to a scaling policy, with its findings and its alternatives. Pure, no network.
 //
 // Two rules. `published`: the rule of the published run, to the digit (docs/policies.md has the table).
-// `recommended`: rule R, sized by throughput and by the growth g within the reaction time H. Does not
-// simulate yet: what only a simulation can tell (share within the SLO, instance-hours, turns) is nullopt and
-// its finding says so. Units in the names. Immutable result, shared. Errors: kInvalidArgument (headroom,
+// `recommended`: rule R, sized by throughput and by the growth g within the reaction time H. What only a
+// simulation can tell (share within the SLO, instance-hours, turns) is filled where PlanInput.simulate asks
+// for it, else nullopt. Units in the names. Immutable result, shared. Errors: kInvalidArgument (headroom,
 // rates), kInvalidData (a measurement that cannot be planned), kRefused (concurrency target without a
 // calibration ratio).
 #pragma once
@@ -47,6 +47,7 @@ struct PlanInput {
   std::optional<Interval> q_max_interval;
   std::optional<double> runs_spread;
   std::optional<double> unqueued_mean_ms, unqueued_p95_ms;
+  std::vector<double> unqueued_samples_s;   // the single times where they were kept; for the simulation
   std::optional<double> calibration_ratio;  // nullopt: the metric had no data
   std::optional<double> assume_ratio;       // --assume-ratio: used where calibration_ratio is unknown
   std::optional<double> measured_total_s, total_s;
@@ -54,14 +55,18 @@ struct PlanInput {
   bool host_contended = false;
   bool paced_engine = false;
   bool fingerprint_known = true;
+  bool simulate = false;  // fill the alternatives and surge_survival by simulation; takes up to a second
   bool emits_offered_rate = false;  // the container runs with TTS_EMF, so the offered-rate metric exists
   // wanted
   double slo_ms = 3000;
   double headroom = 1.25;
   double peak_rps = 0;
   double trough_rps = 0;
+  // found by policy_search.hpp; the recommended rule's own are min(0.9, 1/headroom) and 0.9
+  std::optional<double> utilisation, scale_in_share;
   // known about the deployment
   std::optional<double> price_per_hour_usd;
+  std::optional<double> characters_per_request;
   std::optional<int> allowed_min_instances, allowed_max_instances;  // the model file's
   std::optional<int> deployed_queue_limit;
 };
@@ -72,9 +77,23 @@ struct Alternative {
   std::optional<int> min_instances, max_instances;
   std::optional<double> peak_rps_served;  // by max_instances, at the measured throughput
   std::optional<double> cost_per_hour_at_peak_usd;
-  std::optional<double> share_within_slo, instance_hours,
-      turns_per_hour;  // simulation; nullopt until it exists
+  std::optional<double> share_within_slo, instance_hours, turns_per_hour;  // simulated; nullopt if not
   std::string note;
+};
+
+// What the plan would be if a measurement were another.
+struct Sensitivity {
+  std::string what;  // "T_total halved", "Q_max 10 % lower", ...
+  std::optional<int> min_instances, max_instances, queue_limit;
+  std::optional<double> utilisation;
+  std::string note;  // where no plan comes out: why
+};
+
+// Null where the price, or the characters of a request, are unknown.
+struct Cost {
+  std::optional<double> per_hour_at_trough_usd, per_hour_at_peak_usd;
+  std::optional<double> per_million_characters_usd;  // at the planned utilisation
+  std::optional<double> per_month_usd;               // of the simulated load, repeated for 730 h
 };
 
 enum class PlanVerdict { kFeasible, kWarnings, kInfeasible };
@@ -102,6 +121,10 @@ struct Plan {
   bool ratio_assumed = false;
   Policy policy;
   std::vector<Alternative> alternatives;
+  double simulated_hours = 0;
+  std::string simulated_load;  // what the alternatives were simulated against; empty: not simulated
+  std::vector<Sensitivity> sensitivity;
+  Cost cost;
   std::vector<Finding> findings;
   PlanVerdict verdict = PlanVerdict::kFeasible;
 };

@@ -132,7 +132,7 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   auto plan = common_plan(input);
   if (!plan) return plan;
   const double g = input.headroom;
-  const double u = std::min(kSaturatedShare, 1 / g);
+  const double u = input.utilisation.value_or(std::min(kSaturatedShare, 1 / g));
   const double mu = plan->throughput_per_instance_rps;
   const double rate = neat(u * mu);
   // A cooldown as long as the start of an instance: whatever is added counts before more is added, so the
@@ -146,7 +146,8 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   plan->min_instances =
       std::max({1, ceil_up(g * input.trough_rps / mu), input.allowed_min_instances.value_or(1)});
   plan->max_instances = std::max(plan->min_instances, ceil_up(input.peak_rps / (kSaturatedShare * mu)));
-  plan->scale_in_threshold = neat(kInShare * rate);
+  const double in_share = input.scale_in_share.value_or(kInShare);
+  plan->scale_in_threshold = neat(in_share * rate);
   plan->policy.carrier = input.carrier;
   plan->policy.growth = g;
   plan->policy.rate_per_instance_rps = rate;
@@ -161,7 +162,7 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
       return base::fail(base::ErrorCode::kInvalidData,
                         "the curve has no rung that carries the planned rate; measure more rungs");
     plan->scale_out_target = neat(*outstanding * *ratio);
-    plan->safe_scale_in_minimum = safe_minimum(kInShare * u, *outstanding, service_cv(input));
+    plan->safe_scale_in_minimum = safe_minimum(in_share * u, *outstanding, service_cv(input));
     out = native_steps(*plan->scale_out_target, plan->scale_out_cooldown_s);
     alarm = out_alarm(
         input, concurrency_metric(input.endpoint, input.variant), *plan->scale_out_target,

@@ -17,6 +17,12 @@ base::Result<Plan> plan_recommended(const PlanInput& input);
 
 std::vector<Finding> find_all(const PlanInput& input, const Plan& plan);
 std::vector<Alternative> alternatives(const PlanInput& input);
+// Fills what only a simulation can tell about the alternatives, and simulated_load; leaves them unknown, with
+// a note, where the load is too large for a plan.
+void add_simulation(const PlanInput& input, Plan& plan);
+Finding surge_survival(const PlanInput& input, const Plan& plan);
+std::vector<Sensitivity> sensitivity(const PlanInput& input);
+Cost cost_of(const PlanInput& input, const Plan& plan);
 
 // "headroom-<endpoint>-<variant>-<what>": how apply recognises what it made.
 std::string policy_name(const PlanInput& input, const std::string& what);

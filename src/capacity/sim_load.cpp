@@ -152,14 +152,14 @@ base::Result<Profile> make_profile(const std::string& words, const LoadScale& sc
     hold(rates, 10 * t, base);
   } else if (kind == "square") {
     const double swing = std::sqrt(*a);
-    while (static_cast<double>(rates.size()) < std::max(40 * t, 7200.0)) {
+    while (static_cast<double>(rates.size()) < 40 * t) {
       hold(rates, *b * t / 2, base / swing);
       hold(rates, *b * t / 2, base * swing);
     }
   } else if (kind == "day") {
     rates = day(base, *a / 100, seed);
   } else if (kind == "markov") {
-    rates = markov(base, *a, *b, 2, std::max(40 * t, 7200.0), seed);
+    rates = markov(base, *a, *b, 2, 40 * t, seed);
   } else {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("no load '{}'; there are flat, step:M, ramp:M:K, spike:M:S, square:M:K, day[:N], "
