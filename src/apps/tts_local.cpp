@@ -21,6 +21,8 @@ struct Settings {
   cloud::LocalCloudOptions cloud;
   std::string host = "127.0.0.1";
   int port = 4599;
+  int bidi_port = 0;
+  std::string scale_on = "in-service";
   std::string model;
   std::string models_folder;
   std::string model_dir;
@@ -63,6 +65,13 @@ std::vector<base::Option> common_options(Settings& s) {
        .target = &s.port,
        .min = 0,
        .max = 65535},
+      {.name = "bidi-port",
+       .help =
+           "port of the bidirectional stream (HTTP/2 over TLS); 0 takes the next after --port, a free one "
+           "if that is 0",
+       .target = &s.bidi_port,
+       .min = 0,
+       .max = 65535},
       {.name = "state",
        .help = "folder of the saved state; one tts-local at a time",
        .target = &s.cloud.state_folder,
@@ -89,10 +98,21 @@ std::vector<base::Option> common_options(Settings& s) {
        .target = &s.cloud.fast,
        .min = 1,
        .max = 1000},
+      {.name = "scale-on",
+       .help = "what scaling policies multiply: AWS documents neither",
+       .target = &s.scale_on,
+       .choices = {"in-service", "desired"}},
+      {.name = "scale-while-updating",
+       .help = "scaling policies act while an earlier change is still being carried out",
+       .target = &s.cloud.scale_while_updating},
       {.name = "region", .help = "region in ARNs", .target = &s.cloud.region},
       {.name = "credentials",
        .help = "AKID:SECRET that requests must be signed with; without, any signature is taken",
        .target = &s.cloud.credentials,
+       .secret = true},
+      {.name = "control-token",
+       .help = "opens the route /_local/faults to whoever knows the token; for tests",
+       .target = &s.cloud.control_token,
        .secret = true},
       {.name = "host-name",
        .help = "further name that clients may use in the Host header",
@@ -110,6 +130,7 @@ base::Program make_program(Settings& s) {
   program.options = common_options(s);
   program.commands = {
       {"serve", "answer requests until SIGTERM (the default)", {}},
+      {"trust", "print how clients of the bidirectional stream come to trust its certificate", {}},
       {"up",
        "serve, create the endpoint of a model file and print how to reach it",
        {{.name = "model",
@@ -167,7 +188,26 @@ int up(cloud::LocalCloud& local, const Settings& s, const sigset_t& signals, boo
   return base::kExitGood;
 }
 
+int trust(const Settings& s) {
+  const auto ca = cloud::LocalCloud::prepare_trust(s.cloud);
+  if (!ca) return failed(ca.error());
+  const int port = s.bidi_port != 0 ? s.bidi_port : s.port == 0 ? 0 : s.port + 1;
+  fmt::print(
+      "# The certificate authority of this tts-local; its private key was never kept.\n"
+      "export SSL_CERT_FILE={}\n"
+      "# Where clients of InvokeEndpointWithBidirectionalStream find it{}:\n"
+      "export AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=https://localhost:{}\n",
+      *ca, port == 0 ? " (the first line of tts-local names the port)" : "",
+      port == 0 ? std::string("PORT") : std::to_string(port));
+  return base::kExitGood;
+}
+
 int run(Settings& s, const std::string& command) {
+  s.cloud.address = s.host;
+  s.cloud.scale_on_desired = s.scale_on == "desired";
+  s.cloud.port = static_cast<std::uint16_t>(s.port);
+  s.cloud.bidi_port = static_cast<std::uint16_t>(s.bidi_port);
+  if (command == "trust") return trust(s);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -177,15 +217,14 @@ int run(Settings& s, const std::string& command) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would hide how instances ended
 
-  s.cloud.address = s.host;
-  s.cloud.port = static_cast<std::uint16_t>(s.port);
   s.cloud.log = [](std::string_view line) { spdlog::info("{}", line); };
   auto local = cloud::LocalCloud::start(s.cloud);
   if (!local) return failed(local.error());
-  fmt::print("tts-local: listening on http://{}:{}, {}\n", s.host, (*local)->port(),
-             (*local)->checks_signatures()
-                 ? "signatures are checked"
-                 : "any signature is taken (--credentials AKID:SECRET checks them)");
+  fmt::print("tts-local: listening on http://{}:{}, {}; bidirectional streams on https://localhost:{}\n",
+             s.host, (*local)->port(),
+             (*local)->checks_signatures() ? "signatures are checked"
+                                           : "any signature is taken (--credentials AKID:SECRET checks them)",
+             (*local)->bidi_port());
   std::fflush(stdout);
 
   bool interrupted = false;

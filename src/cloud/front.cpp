@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/error_table.hpp"
+#include "cloud/control.hpp"
 #include "cloud/gzip.hpp"
+#include "cloud/status_page.hpp"
 #include "cloud/wire_cbor.hpp"
 #include "cloud/wire_query.hpp"
 
@@ -95,6 +97,20 @@ std::optional<Parsed> parse_call(const net::Request& request, const std::string&
   return Parsed{call, std::move(form)};
 }
 
+// The service that the signature must be for, told without reading the body where possible.
+std::string signing_name(const net::Request& request) {
+  if (parse_invocation(request.path)) return "sagemaker";
+  const Service* service = nullptr;
+  const std::string_view target = request.headers.get("x-amz-target");
+  if (request.path.rfind(kCborPath, 0) == 0)
+    service = find_service("GraniteServiceVersion20100801");
+  else if (!target.empty())
+    service = find_service(target.substr(0, target.find('.')));
+  else if (const auto parsed = parse_call(request, request.body))
+    service = parsed->call.service;
+  return service == nullptr ? "" : std::string(service->name);
+}
+
 // A refusal in the form that the client of this request can read.
 net::Response refusal(const net::Request& request, const base::Error& error) {
   const std::string exception = error.context.empty() ? "AccessDeniedException" : error.context;
@@ -135,8 +151,78 @@ base::Result<void> Front::admit(const net::Request& request) const {
   const auto origin = request.headers.find("origin");
   if (origin && settings_.hosts.count(host_of(*origin)) == 0)
     return fail(ErrorCode::kForbidden, "requests of other origins are not answered");
-  if (settings_.credentials) return verify_signature(request, *settings_.credentials, clock_.wall());
+  // These have their token instead.
+  if (!settings_.credentials || request.path == kControlPath || is_for_people(request)) return {};
+  const auto skew = world_.with([](const World& world) { return world.faults.skew; });
+  const auto verified = verify_signature(request, *settings_.credentials, clock_.wall() + skew,
+                                         {settings_.region, signing_name(request)});
+  if (!verified) return tl::unexpected(verified.error());
   return {};
+}
+
+bool Front::is_for_people(const net::Request& request) const {
+  return request.method == "GET" && (request.path == "/" || request.path == "/events");
+}
+
+bool Front::knows_token(const net::Request& request) const {
+  constexpr std::string_view kQuery = "token=";
+  std::string given(request.headers.get("x-tts-local-token"));
+  if (given.empty() && is_for_people(request) && request.query.rfind(kQuery, 0) == 0)
+    given = net::percent_decode(std::string_view(request.query).substr(kQuery.size()));
+  return !settings_.control_token.empty() && equal_in_constant_time(given, settings_.control_token);
+}
+
+// The status page and its feed. A browser cannot sign, so where signatures are checked the token opens them.
+void Front::show(const std::shared_ptr<net::Exchange>& exchange) {
+  if (settings_.credentials && !knows_token(exchange->request()))
+    return exchange->respond(plain_error(
+        403, "AccessDeniedException",
+        "signatures are checked here: start tts-local with --control-token TOKEN and open /?token=TOKEN"));
+  if (exchange->request().path == "/events") {
+    exchange->begin(200, {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}});
+    return feed(exchange);
+  }
+  const std::string nonce = random_hex(24);
+  exchange->respond(
+      {200,
+       {{"Content-Type", "text/html; charset=utf-8"},
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Content-Security-Policy",
+         fmt::format(
+             "default-src 'none'; connect-src 'self'; img-src data:; base-uri 'none'; frame-ancestors "
+             "'none'; style-src 'nonce-{0}'; script-src 'nonce-{0}'",
+             nonce)}},
+       status_page(nonce)});
+}
+
+void Front::feed(const std::shared_ptr<net::Exchange>& exchange) {
+  if (ending_) return exchange->finish();
+  if (exchange->gone()) return;
+  if (exchange->buffered_bytes() == 0) {  // a reader that sleeps gets the next one
+    const Json snapshot =
+        world_.with([&](const World& world) { return status_snapshot(world, clock_.wall()); });
+    exchange->write("data: " + dump(snapshot) + "\n\n");
+  }
+  control_.after(std::chrono::seconds{1}, [this, exchange] { feed(exchange); });
+}
+
+net::Response Front::control(const net::Request& request) {
+  if (!knows_token(request))
+    return plain_error(403, "AccessDeniedException",
+                       settings_.control_token.empty()
+                           ? "the control route is off; start tts-local with --control-token TOKEN"
+                           : "the control route needs its token in the header x-tts-local-token");
+  if (request.method == "POST") {
+    const auto in = parse_object(request.body);
+    if (!in) return plain_error(400, "ValidationException", in.error().message);
+    const auto applied = world_.with([&](World& world) { return apply_faults(world, *in); });
+    if (!applied) return plain_error(400, "ValidationException", applied.error().message);
+    changed_();
+  }
+  return {200,
+          {{"Content-Type", "application/json"}},
+          dump(world_.with([](const World& world) { return show_faults(world); }))};
 }
 
 base::Result<Json> Front::execute(const Service&, const OperationRow& row, const Json& in) {
@@ -189,6 +275,8 @@ net::Response Front::call(const net::Request& request) {
                                           printable(info.operation), info.service->name),
                               "UnknownOperationException"});
   if (!parsed->in) return error_reply(info, parsed->in.error());
+  if (world_.with([&](World& world) { return take_throttle(world, info.operation); }))
+    return error_reply(info, {ErrorCode::kThrottled, "Rate exceeded", ""});
   const auto result = execute(*info.service, *row, *parsed->in);
   return result ? success_reply(info, *result) : error_reply(info, result.error());
 }
@@ -197,15 +285,22 @@ void Front::handle(const std::shared_ptr<net::Exchange>& exchange) {
   const net::Request& request = exchange->request();
   if (const auto admitted = admit(request); !admitted)
     return exchange->respond(refusal(request, admitted.error()));
-  if (request.method == "GET" && (request.path == "/health" || request.path == "/"))
+  if (is_for_people(request)) return control_.post([this, exchange] { show(exchange); });
+  if (request.method == "GET" && request.path == "/health")
     return exchange->respond(
         {200, {{"Content-Type", "application/json"}}, R"({"service":"tts-local","status":"ok"})"});
+  if (request.path == kControlPath)
+    return control_.post([this, exchange] { exchange->respond(control(exchange->request())); });
   if (request.method != "POST")
     return exchange->respond(
         plain_error(405, "UnknownOperationException",
                     fmt::format("{} is not used by this cloud", printable(request.method))));
-  if (const auto invoked = parse_invocation(request.path))
+  if (const auto invoked = parse_invocation(request.path)) {
+    const char* operation = invoked->streaming ? "InvokeEndpointWithResponseStream" : "InvokeEndpoint";
+    if (world_.with([&](World& world) { return take_throttle(world, operation); }))
+      return exchange->respond(runtime_error(400, "ThrottlingException", "Rate exceeded"));
     return relay_.invoke(exchange, invoked->endpoint, invoked->streaming);
+  }
   control_.post([this, exchange] { exchange->respond(call_guarded(exchange->request())); });
 }
 

@@ -1,11 +1,13 @@
 // Front: the HTTP door of the local cloud. Checks Host and signature, finds protocol, service and operation,
-// runs it on the world, saves what it changed before it answers.
+// runs it on the world, saves what it changed before it answers. Also the control route (control.hpp) and
+// the status page (status_page.hpp).
 //
 // Invocations are relayed on the thread that calls handle(), the server's loop. Everything else that touches
 // the world is answered, in order of arrival, on a thread of its own: an operation that changes something
 // waits for the disk, and no stream may wait with it. Destroy it after the server and before the supervisor.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,6 +29,8 @@ namespace headroom::cloud {
 struct FrontSettings {
   std::optional<Credentials> credentials;  // absent: any signature, or none, is taken
   std::set<std::string> hosts;             // Host header values without port that are answered
+  std::string region;                      // that signatures must be for
+  std::string control_token;               // of the control route; empty: there is none
 };
 
 class Front {
@@ -43,12 +47,19 @@ class Front {
   void handle(const std::shared_ptr<net::Exchange>& exchange);
   // One operation, as if it had come by HTTP: for `tts-local up`.
   base::Result<Json> run(std::string_view service, std::string_view operation, const Json& in);
+  const FrontSettings& settings() const { return settings_; }
+  void end_event_streams() { ending_ = true; }  // those of open status pages, within a second
   static net::Response early(int status, const net::Request& seen);
 
  private:
   base::Result<void> admit(const net::Request& request) const;
   net::Response call_guarded(const net::Request& request);
   net::Response call(const net::Request& request);
+  net::Response control(const net::Request& request);
+  bool knows_token(const net::Request& request) const;
+  bool is_for_people(const net::Request& request) const;
+  void show(const std::shared_ptr<net::Exchange>& exchange);
+  void feed(const std::shared_ptr<net::Exchange>& exchange);
   base::Result<Json> execute(const Service& service, const OperationRow& row, const Json& in);
 
   base::Guarded<World>& world_;
@@ -57,6 +68,7 @@ class Front {
   const base::Clock& clock_;
   FrontSettings settings_;
   std::function<void()> changed_;
+  std::atomic<bool> ending_ = false;
   net::Loop control_{1};  // last: its thread ends before anything it uses goes
 };
 

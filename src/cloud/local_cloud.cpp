@@ -9,7 +9,10 @@
 #include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
 #include "base/sha256.hpp"
+#include "cloud/bidi.hpp"
+#include "cloud/certificate.hpp"
 #include "cloud/front.hpp"
+#include "cloud/h2_server.hpp"
 #include "cloud/process.hpp"
 #include "cloud/supervisor.hpp"
 #include "model/model_file.hpp"
@@ -40,6 +43,14 @@ base::Result<std::optional<Credentials>> parse_credentials(const LocalCloudOptio
   return Credentials{options.credentials.substr(0, colon), options.credentials.substr(colon + 1)};
 }
 
+std::string tls_folder(const LocalCloudOptions& options) { return options.state_folder + "/tls"; }
+
+std::vector<std::string> certificate_names(const LocalCloudOptions& options) {
+  std::vector<std::string> names{options.address};
+  for (const std::string& name : options.host_names) names.push_back(host_of(name));
+  return names;
+}
+
 }  // namespace
 
 struct LocalCloud::Impl {
@@ -53,6 +64,9 @@ struct LocalCloud::Impl {
   std::unique_ptr<Supervisor> supervisor;
   std::unique_ptr<Front> front;
   std::unique_ptr<net::Server> server;
+  CertificateFiles certificate;
+  std::unique_ptr<Bidi> bidi;
+  std::unique_ptr<H2Server> h2;
   bool stopped = false;
 
   void log(std::string_view line) const {
@@ -73,6 +87,10 @@ struct LocalCloud::Impl {
       w.settings.manifest_digest = [](const std::string& folder) {
         return base::sha256_file(folder + "/manifest.json").value_or("");
       };
+      w.metrics.run_faster(options.fast);
+      w.scaling.settings = {
+          options.scale_on_desired ? capacity::CapacityBase::kDesired : capacity::CapacityBase::kInService,
+          options.scale_while_updating};
       auto found = state->load(w);
       if (!found) return tl::unexpected(found.error());
       orphans = std::move(*found);
@@ -90,7 +108,8 @@ struct LocalCloud::Impl {
     supervisor = std::make_unique<Supervisor>(
         world, *state, client, clock,
         SupervisorSettings{options.serve_binary, options.instance_cores, options.log});
-    FrontSettings settings{std::move(credentials), {"127.0.0.1", "localhost", "::1"}};
+    FrontSettings settings{
+        std::move(credentials), {"127.0.0.1", "localhost", "::1"}, options.region, options.control_token};
     settings.hosts.insert(host_of(options.address));
     for (const auto& name : options.host_names) settings.hosts.insert(host_of(name));
     front = std::make_unique<Front>(world, *state, relay, clock, std::move(settings),
@@ -105,18 +124,38 @@ struct LocalCloud::Impl {
         loop, http, [this](std::shared_ptr<net::Exchange> exchange) { front->handle(exchange); });
     if (!started) return tl::unexpected(started.error());
     server = std::move(*started);
+    return begin_bidi({front->settings().credentials, front->settings().hosts, options.region});
+  }
+
+  base::Result<void> begin_bidi(BidiSettings settings) {
+    auto made = ensure_certificate(tls_folder(options), certificate_names(options), clock.wall());
+    if (!made) return tl::unexpected(made.error());
+    certificate = std::move(*made);
+    bidi = std::make_unique<Bidi>(world, loop, clock, std::move(settings));
+    std::uint16_t port = options.bidi_port;
+    if (port == 0 && options.port != 0) port = static_cast<std::uint16_t>(options.port + 1);
+    auto started =
+        H2Server::start({options.address, port, certificate.server, certificate.key},
+                        [this](const std::shared_ptr<H2Stream>& stream) { return bidi->open(stream); });
+    if (!started) return tl::unexpected(started.error());
+    h2 = std::move(*started);
     return {};
   }
 
+  std::size_t active() const { return server->active_requests() + (h2 ? h2->active_streams() : 0); }
+
   void stop() {
     if (std::exchange(stopped, true)) return;
+    if (front) front->end_event_streams();
+    if (h2) h2->stop_accepting();
     if (server) {
       server->stop_accepting();
       const auto limit = clock.steady() + kRequestsMayFinish;
-      while (server->active_requests() > 0 && clock.steady() < limit)
+      while (active() > 0 && clock.steady() < limit)
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     }
     if (supervisor) supervisor->stop();
+    h2.reset();
     server.reset();
     loop.stop();
   }
@@ -202,6 +241,15 @@ base::Result<std::unique_ptr<LocalCloud>> LocalCloud::start(LocalCloudOptions op
   return cloud;
 }
 
+base::Result<std::string> LocalCloud::prepare_trust(const LocalCloudOptions& options) {
+  const auto made = ensure_certificate(tls_folder(options), certificate_names(options),
+                                       base::SystemClock::instance().wall());
+  if (!made) return tl::unexpected(made.error());
+  return made->ca;
+}
+
+std::uint16_t LocalCloud::bidi_port() const { return impl_->h2->port(); }
+std::string LocalCloud::ca_file() const { return impl_->certificate.ca; }
 std::uint16_t LocalCloud::port() const { return impl_->server->port(); }
 bool LocalCloud::checks_signatures() const { return !impl_->options.credentials.empty(); }
 base::Result<std::string> LocalCloud::up(const UpRequest& request, const std::function<bool()>& wanted) {

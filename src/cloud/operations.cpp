@@ -17,7 +17,8 @@ std::vector<OperationRow> joined(std::initializer_list<std::span<const Operation
 
 std::span<const Service> services() {
   static const std::vector<OperationRow> sagemaker =
-      joined({sagemaker_record_operations(), sagemaker_endpoint_operations(), tag_operations()});
+      joined({sagemaker_record_operations(), sagemaker_endpoint_operations(), sagemaker_update_operations(),
+              sagemaker_list_operations(), tag_operations()});
   static const std::vector<OperationRow> cloudwatch = joined({metric_operations(), alarm_operations()});
   static const Exceptions autoscaling{.missing = "ObjectNotFoundException",
                                       .conflict = "ConcurrentUpdateException",

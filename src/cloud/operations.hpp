@@ -54,6 +54,8 @@ const OperationRow* find_operation(const Service& service, std::string_view name
 // The tables, one file each.
 std::span<const OperationRow> sagemaker_record_operations();
 std::span<const OperationRow> sagemaker_endpoint_operations();
+std::span<const OperationRow> sagemaker_update_operations();
+std::span<const OperationRow> sagemaker_list_operations();
 std::span<const OperationRow> tag_operations();
 std::span<const OperationRow> autoscaling_operations();
 std::span<const OperationRow> metric_operations();

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "aws/event_frame.hpp"
-#include "base/names.hpp"
 #include "cloud/fleet.hpp"
 #include "cloud/reply.hpp"
+#include "cloud/target.hpp"
 
 namespace headroom::cloud {
 namespace {
@@ -17,13 +17,6 @@ constexpr std::size_t kPauseAbove = 1U << 20U;     // waiting for a slow client
 constexpr std::size_t kResumeBelow = 256U << 10U;
 constexpr auto kInstanceTimeout =
     std::chrono::seconds{60};  // SageMaker's limit for an answer, and between chunks
-
-struct Target {
-  std::string endpoint, variant, instance;
-  int port = 0;
-  std::string log_arn;
-  int instances = 1;
-};
 
 double micros(base::Duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
 
@@ -219,35 +212,6 @@ class Invocation : public std::enable_shared_from_this<Invocation> {
   bool begun_ = false, done_ = false;
 };
 
-base::Result<Target> choose(World& world, const std::string& name, const std::string& variant) {
-  using base::ErrorCode;
-  if (!base::is_sagemaker_name(name) || (!variant.empty() && !base::is_sagemaker_name(variant)))
-    return base::fail(ErrorCode::kInvalidArgument,
-                      "the endpoint or variant name is not a valid SageMaker name");
-  const auto it = world.endpoints.find(name);
-  if (it == world.endpoints.end())
-    return base::fail(ErrorCode::kNotFound,
-                      fmt::format("Endpoint {} of account {} not found.", name, world.settings.account));
-  Endpoint& endpoint = it->second;
-  if (!variant.empty() && world.variant(name, variant) == nullptr)
-    return base::fail(ErrorCode::kNotFound,
-                      fmt::format("Variant {} of endpoint {} not found.", variant, name));
-  if (endpoint.status == "Creating" || endpoint.status == "Failed" || endpoint.status == "Deleting")
-    return base::fail(ErrorCode::kNotFound,
-                      fmt::format("Endpoint {} of account {} is {} and takes no requests.", name,
-                                  world.settings.account, endpoint.status));
-  const auto random = std::strtoull(random_hex(16).c_str(), nullptr, 16);
-  const Instance* instance = begin_request(world, endpoint, variant, random);
-  if (instance == nullptr)
-    return base::fail(ErrorCode::kUnavailable,
-                      fmt::format("Endpoint {} has no instance in service at the moment; retry.", name));
-  Target target{name, instance->variant, instance->id, instance->port, {}, 1};
-  target.log_arn = world.arn("logs", fmt::format("log-group:{}:log-stream:{}", endpoint_log_group(name),
-                                                 log_stream_name(*instance)));
-  target.instances = count_in_state(endpoint, instance->variant, InstanceState::kInService);
-  return target;
-}
-
 }  // namespace
 
 void Relay::invoke(const std::shared_ptr<net::Exchange>& exchange, const std::string& endpoint,
@@ -256,15 +220,7 @@ void Relay::invoke(const std::shared_ptr<net::Exchange>& exchange, const std::st
   if (!exchange->request().headers.get("x-amzn-sagemaker-target-model").empty())
     return exchange->respond(runtime_error(
         400, "ValidationError", "TargetModel: multi-model endpoints are not offered by this cloud."));
-  const auto target = world_.with([&](World& world) {
-    auto chosen = choose(world, endpoint, variant);
-    if (chosen) {
-      world.metrics.record(variant_metric("Invocations", chosen->endpoint, chosen->variant), 1);
-      world.metrics.record(variant_metric("InvocationsPerInstance", chosen->endpoint, chosen->variant),
-                           1.0 / std::max(1, chosen->instances));
-    }
-    return chosen;
-  });
+  const auto target = world_.with([&](World& world) { return choose_target(world, endpoint, variant); });
   if (!target) {
     const bool busy = target.error().code == base::ErrorCode::kUnavailable;
     return exchange->respond(runtime_error(busy ? 503 : 400, busy ? "ServiceUnavailable" : "ValidationError",

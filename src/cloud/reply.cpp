@@ -51,6 +51,12 @@ constexpr CodeRow kQueryCodes[] = {
     {"ValidationException", "ValidationError"},
     {"UnknownOperationException", "InvalidAction"},
     {"SerializationException", "MalformedInput"},
+    {"InvalidSignatureException", "SignatureDoesNotMatch"},
+    {"UnrecognizedClientException", "InvalidClientTokenId"},
+    {"MissingAuthenticationTokenException", "MissingAuthenticationToken"},
+    {"IncompleteSignatureException", "IncompleteSignature"},
+    {"AccessDeniedException", "AccessDenied"},
+    {"ThrottlingException", "Throttling"},
 };
 
 std::string_view query_code(std::string_view shape) {

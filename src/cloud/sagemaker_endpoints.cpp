@@ -15,19 +15,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// The quota is one number for all types together; the sentence is AWS's.
-Result<void> check_quota(const World& world, int more, const std::string& type) {
-  const int used = world.desired_instances();
-  if (used + more <= world.settings.quota) return {};
-  return fail(
-      ErrorCode::kResourceExhausted,
-      fmt::format(
-          "The account-level service limit '{} for endpoint usage' is {} Instances, with current utilization "
-          "of {} Instances and a request delta of {} Instances. Please use AWS Service Quotas to request an "
-          "increase for this quota. (Here: restart tts-local with a higher --quota.)",
-          type, world.settings.quota, used, more));
-}
-
 Variant make_variant(const Json& config) {
   Variant variant;
   variant.name = config.at("VariantName");
@@ -58,39 +45,25 @@ Result<Json> create_endpoint(Api& api, const Json& in) {
   const std::string arn = api.world.arn("sagemaker", "endpoint/" + name);
   if (api.world.endpoints.count(name) > 0)
     return fail(ErrorCode::kConflict, fmt::format("Cannot create already existing endpoint \"{}\".", arn));
+  const auto tags = read_tags(in);
+  if (!tags) return tl::unexpected(tags.error());
   const auto config = endpoint_config(api.world, config_name);
   if (!config) return config;
+  auto variants = make_variants(api.world, *config);
+  if (!variants) return tl::unexpected(variants.error());
+  int wanted = 0;
+  for (const Variant& v : *variants) wanted += v.desired;
+  if (const auto fits = check_quota(api.world, wanted, variants->front().instance_type); !fits)
+    return tl::unexpected(fits.error());
   Endpoint endpoint;
   endpoint.name = name;
   endpoint.config = (*config)["EndpointConfigName"];
   endpoint.status = "Creating";
   endpoint.created = endpoint.modified = api.now;
-  int wanted = 0;
-  for (const Json& variant : (*config)["ProductionVariants"]) {
-    endpoint.variants.push_back(make_variant(variant));
-    wanted += endpoint.variants.back().desired;
-    if (api.world.models.count(endpoint.variants.back().model) == 0)
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("Could not find model \"{}\" of the endpoint configuration.",
-                              endpoint.variants.back().model));
-    endpoint.variants.back().manifest_digest = manifest_digest(api.world, endpoint.variants.back().model);
-  }
-  if (const auto fits = check_quota(api.world, wanted, endpoint.variants.front().instance_type); !fits)
-    return tl::unexpected(fits.error());
+  endpoint.variants = std::move(*variants);
   api.world.endpoints.emplace(name, std::move(endpoint));
-  store_tags(api, in, arn);
+  if (!tags->empty()) api.world.tags[arn] = *tags;
   return Json{{"EndpointArn", arn}};
-}
-
-Result<Endpoint*> find_endpoint(Api& api, const Json& in) {
-  Fields fields(in);
-  const std::string name = fields.name("EndpointName");
-  if (!fields.ok()) return fields.failure();
-  const auto it = api.world.endpoints.find(name);
-  if (it == api.world.endpoints.end())
-    return fail(ErrorCode::kNotFound, fmt::format("Could not find endpoint \"{}\".",
-                                                  api.world.arn("sagemaker", "endpoint/" + name)));
-  return &it->second;
 }
 
 // What really runs, as one digest: the program alone, or the program and the manifest of its model folder.
@@ -99,11 +72,15 @@ std::string running_digest(const World& world, const Variant& variant) {
   return variant.manifest_digest.empty() ? program : base::sha256_hex(program + variant.manifest_digest);
 }
 
-Json variant_summary(const World& world, const Endpoint& endpoint, const Variant& variant) {
+Json variant_summary(const World& world, const std::vector<Instance>& instances, const Variant& variant,
+                     base::WallTime resolved) {
+  const auto serving = std::count_if(instances.begin(), instances.end(), [&](const Instance& i) {
+    return i.variant == variant.name && i.state == InstanceState::kInService;
+  });
   Json out{{"VariantName", variant.name},
            {"CurrentWeight", variant.weight},
            {"DesiredWeight", variant.desired_weight},
-           {"CurrentInstanceCount", count_in_state(endpoint, variant.name, InstanceState::kInService)},
+           {"CurrentInstanceCount", serving},
            {"DesiredInstanceCount", variant.desired}};
   if (variant.least_outstanding) out["RoutingConfig"] = {{"RoutingStrategy", "LEAST_OUTSTANDING_REQUESTS"}};
   const auto model = world.models.find(variant.model);
@@ -114,7 +91,22 @@ Json variant_summary(const World& world, const Endpoint& endpoint, const Variant
         Json::array({{{"SpecifiedImage", image},
                       {"ResolvedImage", fmt::format("{}@sha256:{}", image.substr(0, image.find('@')),
                                                     running_digest(world, variant))},
-                      {"ResolutionTime", epoch_seconds(endpoint.created)}}});
+                      {"ResolutionTime", epoch_seconds(resolved)}}});
+  }
+  return out;
+}
+
+Json pending_summary(const World& world, const Deployment& pending) {
+  Json out{{"EndpointConfigName", pending.config},
+           {"StartTime", epoch_seconds(pending.started)},
+           {"ProductionVariants", Json::array()}};
+  for (const Variant& v : pending.variants) {
+    Json row = variant_summary(world, pending.instances, v, pending.started);
+    row.erase("RoutingConfig");  // no member of a pending variant
+    row["InstanceType"] = v.instance_type;
+    row["VariantStatus"] =
+        Json::array({{{"Status", "Creating"}, {"StartTime", epoch_seconds(pending.started)}}});
+    out["ProductionVariants"].push_back(std::move(row));
   }
   return out;
 }
@@ -132,35 +124,9 @@ Result<Json> describe_endpoint(Api& api, const Json& in) {
            {"ProductionVariants", Json::array()}};
   if (!endpoint.failure_reason.empty()) out["FailureReason"] = endpoint.failure_reason;
   for (const Variant& v : endpoint.variants)
-    out["ProductionVariants"].push_back(variant_summary(api.world, endpoint, v));
-  return out;
-}
-
-Result<Json> list_endpoints(Api& api, const Json& in) {
-  Fields fields(in);
-  const auto contains = fields.maybe_text("NameContains", 63);
-  const auto status = fields.maybe_text("StatusEquals", 32);
-  const auto limit = fields.maybe_integer("MaxResults", 1, 100).value_or(100);
-  const auto token = fields.maybe_text("NextToken");
-  if (!fields.ok()) return fields.failure();
-  std::vector<Json> rows;
-  for (const auto& [name, endpoint] : api.world.endpoints) {
-    if (contains && name.find(*contains) == std::string::npos) continue;
-    if (status && endpoint.status != *status) continue;
-    rows.push_back({{"EndpointName", name},
-                    {"EndpointArn", api.world.arn("sagemaker", "endpoint/" + name)},
-                    {"CreationTime", epoch_seconds(endpoint.created)},
-                    {"LastModifiedTime", epoch_seconds(endpoint.modified)},
-                    {"EndpointStatus", endpoint.status}});
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
-    return a["CreationTime"].get<double>() > b["CreationTime"].get<double>();
-  });
-  const auto page = paginate(rows.size(), limit, token);
-  if (!page) return tl::unexpected(page.error());
-  Json out{{"Endpoints", Json::array()}};
-  for (std::size_t i = page->begin; i < page->end; ++i) out["Endpoints"].push_back(rows[i]);
-  if (!page->next_token.empty()) out["NextToken"] = page->next_token;
+    out["ProductionVariants"].push_back(variant_summary(api.world, endpoint.instances, v, endpoint.created));
+  if (!endpoint.last_deployment.is_null()) out["LastDeploymentConfig"] = endpoint.last_deployment;
+  if (endpoint.pending) out["PendingDeploymentSummary"] = pending_summary(api.world, *endpoint.pending);
   return out;
 }
 
@@ -174,12 +140,7 @@ Result<Json> update_capacities(Api& api, const Json& in) {
   if (fields.ok() && changes.empty())
     fields.refuse("DesiredWeightsAndCapacities", "Member must have at least 1 element");
   if (!fields.ok()) return fields.failure();
-  if (endpoint.status != "InService") {
-    const bool busy = endpoint.status == "Updating" || endpoint.status == "Creating";
-    return fail(ErrorCode::kConflict,
-                busy ? fmt::format("Cannot update in-progress endpoint \"{}\".", arn)
-                     : fmt::format("Cannot update endpoint \"{}\" in status {}.", arn, endpoint.status));
-  }
+  if (const auto ready = check_updatable(api.world, endpoint); !ready) return tl::unexpected(ready.error());
   std::vector<Variant> after = endpoint.variants;
   int more = 0;
   for (const Json& change : changes) {
@@ -229,12 +190,56 @@ Result<Json> delete_endpoint(Api& api, const Json& in) {
 constexpr std::array kOperations{
     OperationRow{"CreateEndpoint", create_endpoint, true},
     OperationRow{"DescribeEndpoint", describe_endpoint},
-    OperationRow{"ListEndpoints", list_endpoints},
     OperationRow{"UpdateEndpointWeightsAndCapacities", update_capacities, true},
     OperationRow{"DeleteEndpoint", delete_endpoint, true},
 };
 
 }  // namespace
+
+base::Result<void> check_quota(const World& world, int more, const std::string& type) {
+  const int used = world.desired_instances();
+  if (used + more <= world.settings.quota) return {};
+  return fail(
+      ErrorCode::kResourceExhausted,
+      fmt::format(
+          "The account-level service limit '{} for endpoint usage' is {} Instances, with current utilization "
+          "of {} Instances and a request delta of {} Instances. Please use AWS Service Quotas to request an "
+          "increase for this quota. (Here: restart tts-local with a higher --quota.)",
+          type, world.settings.quota, used, more));
+}
+
+base::Result<std::vector<Variant>> make_variants(const World& world, const Json& config) {
+  std::vector<Variant> out;
+  for (const Json& row : config.at("ProductionVariants")) {
+    Variant variant = make_variant(row);
+    if (world.models.count(variant.model) == 0)
+      return fail(ErrorCode::kNotFound, fmt::format("Could not find model \"{}\".",
+                                                    world.arn("sagemaker", "model/" + variant.model)));
+    variant.manifest_digest = manifest_digest(world, variant.model);
+    out.push_back(std::move(variant));
+  }
+  return out;
+}
+
+base::Result<Endpoint*> find_endpoint(Api& api, const Json& in) {
+  Fields fields(in);
+  const std::string name = fields.name("EndpointName");
+  if (!fields.ok()) return fields.failure();
+  const auto it = api.world.endpoints.find(name);
+  if (it == api.world.endpoints.end())
+    return fail(ErrorCode::kNotFound, fmt::format("Could not find endpoint \"{}\".",
+                                                  api.world.arn("sagemaker", "endpoint/" + name)));
+  return &it->second;
+}
+
+base::Result<void> check_updatable(const World& world, const Endpoint& endpoint) {
+  if (endpoint.status == "InService") return {};
+  const std::string arn = world.arn("sagemaker", "endpoint/" + endpoint.name);
+  if (endpoint.status == "Failed" || endpoint.status == "Deleting")
+    return fail(ErrorCode::kConflict,
+                fmt::format("Cannot update endpoint \"{}\" in status {}.", arn, endpoint.status));
+  return fail(ErrorCode::kConflict, fmt::format("Cannot update in-progress endpoint \"{}\".", arn));
+}
 
 std::span<const OperationRow> sagemaker_endpoint_operations() { return kOperations; }
 

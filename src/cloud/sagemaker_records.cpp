@@ -83,8 +83,10 @@ Result<Json> create_model(Api& api, const Json& in) {
   if (!container.contains("Mode")) container["Mode"] = "SingleModel";
   model["PrimaryContainer"] = container;
   copy_members(in, model, {"ExecutionRoleArn", "VpcConfig", "InferenceExecutionConfig"});
+  const auto tags = read_tags(in);
+  if (!tags) return tl::unexpected(tags.error());
   api.world.models[name] = std::move(model);
-  store_tags(api, in, arn);
+  if (!tags->empty()) api.world.tags[arn] = *tags;
   return Json{{"ModelArn", arn}};
 }
 
@@ -163,8 +165,10 @@ Result<Json> create_endpoint_config(Api& api, const Json& in) {
               {"CreationTime", epoch_seconds(api.now)},
               {"EnableNetworkIsolation", in.value("EnableNetworkIsolation", false)}};
   copy_members(in, config, {"DataCaptureConfig", "KmsKeyId", "ExecutionRoleArn", "VpcConfig"});
+  const auto tags = read_tags(in);
+  if (!tags) return tl::unexpected(tags.error());
   api.world.configs[name] = std::move(config);
-  store_tags(api, in, arn);
+  if (!tags->empty()) api.world.tags[arn] = *tags;
   return Json{{"EndpointConfigArn", arn}};
 }
 
@@ -193,14 +197,6 @@ constexpr std::array kOperations{
 };
 
 }  // namespace
-
-void store_tags(Api& api, const Json& in, const std::string& arn) {
-  for (const Json& tag : in.value("Tags", Json::array())) {
-    if (tag.is_object() && tag.contains("Key") && tag["Key"].is_string())
-      api.world.tags[arn][tag["Key"]] =
-          tag.contains("Value") && tag["Value"].is_string() ? tag["Value"] : Json("");
-  }
-}
 
 base::Result<Json> endpoint_config(const World& world, const std::string& name) {
   const auto it = world.configs.find(name);

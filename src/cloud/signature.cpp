@@ -23,20 +23,6 @@ tl::unexpected<base::Error> refused(std::string_view exception, std::string mess
   return fail(base::ErrorCode::kUnauthenticated, std::move(message), std::string(exception));
 }
 
-std::string hmac(std::string_view key, std::string_view data) {
-  unsigned char out[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(data.data()), data.size(), out, &size);
-  return {reinterpret_cast<char*>(out), size};
-}
-
-std::string hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return out;
-}
-
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -132,10 +118,95 @@ std::optional<base::WallTime> parse_amz_date(const std::string& text) {
                                          text.substr(13, 2)));
 }
 
+std::string amz_date(base::WallTime time) {
+  std::string out;
+  for (const char c : base::format_iso8601(time)) {
+    if (c == '.') break;  // whole seconds
+    if (c != '-' && c != ':' && c != 'Z') out += c;
+  }
+  return out + "Z";
+}
+
+// The clock's say, in AWS's two sentences.
+base::Result<void> check_age(const std::string& date, base::WallTime signed_at, base::WallTime now) {
+  if (signed_at < now - kMaxSkew)
+    return refused("InvalidSignatureException",
+                   fmt::format("Signature expired: {} is now earlier than {} ({} - 5 min.)", date,
+                               amz_date(now - kMaxSkew), amz_date(now)));
+  if (signed_at > now + kMaxSkew)
+    return refused("InvalidSignatureException",
+                   fmt::format("Signature not yet current: {} is still later than {} ({} + 5 min.)", date,
+                               amz_date(now + kMaxSkew), amz_date(now)));
+  return {};
+}
+
+base::Result<void> check_scope(const Authorization& parsed, const SignatureScope& wanted) {
+  if (!wanted.service.empty() && parsed.service != wanted.service)
+    return refused("InvalidSignatureException",
+                   fmt::format("Credential should be scoped to correct service: '{}'.", wanted.service));
+  if (!wanted.region.empty() && parsed.region != wanted.region)
+    return refused(
+        "InvalidSignatureException",
+        fmt::format("Credential should be scoped to a valid region. This cloud is '{}': set AWS_REGION "
+                    "to it, or start tts-local with another --region.",
+                    wanted.region));
+  return {};
+}
+
+base::Result<std::string> canonical_headers(const net::Request& request, const std::string& signed_headers) {
+  const auto names = split(signed_headers, ';');
+  const auto covers = [&](std::string_view name) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return net::iequals(n, name); });
+  };
+  for (const auto& [name, value] : request.headers.rows()) {
+    const bool needed = name.size() > 6 && net::iequals(std::string_view(name).substr(0, 6), "x-amz-");
+    if (needed && !covers(name))
+      return refused("InvalidSignatureException", fmt::format("'{}' must be a signed header", name));
+  }
+  if (!covers("host")) return refused("InvalidSignatureException", "'host' must be a signed header");
+  std::string out;
+  for (const auto name : names) out += fmt::format("{}:{}\n", name, header_value(request.headers, name));
+  return out;
+}
+
+base::Result<std::string> payload_hash(const net::Request& request, bool event_stream) {
+  constexpr std::string_view kEvents = "STREAMING-AWS4-HMAC-SHA256-EVENTS";
+  const auto claimed = request.headers.find("x-amz-content-sha256");
+  if (event_stream && claimed && *claimed == kEvents) return std::string(kEvents);
+  std::string hash = base::sha256_hex(request.body);
+  if (claimed && *claimed != hash)
+    return refused("InvalidSignatureException", "x-amz-content-sha256 is not the hash of the body");
+  return hash;
+}
+
 }  // namespace
 
-base::Result<void> verify_signature(const net::Request& request, const Credentials& credentials,
-                                    base::WallTime now) {
+std::string hmac_sha256(std::string_view key, std::string_view data) {
+  unsigned char out[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(data.data()), data.size(), out, &size);
+  return {reinterpret_cast<char*>(out), size};
+}
+
+std::string to_hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return out;
+}
+
+std::string signing_key(const std::string& secret, const std::string& scope) {
+  std::string key = "AWS4" + secret;
+  for (const std::string_view part : split(scope, '/')) key = hmac_sha256(key, part);
+  return key;
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+base::Result<SignedScope> verify_signature(const net::Request& request, const Credentials& credentials,
+                                           base::WallTime now, const SignatureScope& wanted) {
   const auto header = request.headers.find("authorization");
   if (!header)
     return refused("MissingAuthenticationTokenException", "Missing Authentication Token: sign the request");
@@ -149,40 +220,26 @@ base::Result<void> verify_signature(const net::Request& request, const Credentia
   const auto signed_at = parse_amz_date(date);
   if (!signed_at || date.substr(0, 8) != parsed->date)
     return refused("InvalidSignatureException", "x-amz-date is missing or does not fit the credential scope");
-  if (*signed_at > now + kMaxSkew || *signed_at < now - kMaxSkew)
-    return refused("InvalidSignatureException",
-                   fmt::format("Signature expired: {} is not within 5 minutes of now", date));
-
-  std::string headers;
-  bool host = false;
-  for (const auto name : split(parsed->signed_headers, ';')) {
-    host = host || name == "host";
-    headers += fmt::format("{}:{}\n", name, header_value(request.headers, name));
-  }
-  if (!host) return refused("InvalidSignatureException", "'host' must be a signed header");
-  const std::string body_hash = base::sha256_hex(request.body);
-  const auto claimed = request.headers.find("x-amz-content-sha256");
-  if (claimed && *claimed != body_hash)
-    return refused("InvalidSignatureException", "x-amz-content-sha256 is not the hash of the body");
+  if (const auto fresh = check_age(date, *signed_at, now); !fresh) return tl::unexpected(fresh.error());
+  if (const auto scoped = check_scope(*parsed, wanted); !scoped) return tl::unexpected(scoped.error());
+  const auto headers = canonical_headers(request, parsed->signed_headers);
+  if (!headers) return tl::unexpected(headers.error());
+  const auto hash = payload_hash(request, wanted.event_stream);
+  if (!hash) return tl::unexpected(hash.error());
   const std::string canonical =
       fmt::format("{}\n{}\n{}\n{}\n{}\n{}", request.method, uri_encode(request.path, true),
-                  canonical_query(request.query), headers, parsed->signed_headers, body_hash);
-  const std::string scope =
-      fmt::format("{}/{}/{}/aws4_request", parsed->date, parsed->region, parsed->service);
-  const std::string to_sign =
-      fmt::format("AWS4-HMAC-SHA256\n{}\n{}\n{}", date, scope, base::sha256_hex(canonical));
-  std::string key = hmac("AWS4" + credentials.secret, parsed->date);
-  for (const std::string_view part : {std::string_view(parsed->region), std::string_view(parsed->service),
-                                      std::string_view("aws4_request")})
-    key = hmac(key, part);
-  const std::string expected = hex(hmac(key, to_sign));
-  if (expected.size() != parsed->signature.size() ||
-      CRYPTO_memcmp(expected.data(), parsed->signature.data(), expected.size()) != 0)
+                  canonical_query(request.query), *headers, parsed->signed_headers, *hash);
+  SignedScope out;
+  out.scope = fmt::format("{}/{}/{}/aws4_request", parsed->date, parsed->region, parsed->service);
+  out.key = signing_key(credentials.secret, out.scope);
+  out.signature = to_hex(hmac_sha256(
+      out.key, fmt::format("AWS4-HMAC-SHA256\n{}\n{}\n{}", date, out.scope, base::sha256_hex(canonical))));
+  if (!equal_in_constant_time(out.signature, parsed->signature))
     return refused("InvalidSignatureException",
                    "The request signature we calculated does not match the signature you provided. Check "
-                   "your AWS Secret "
-                   "Access Key and signing method.");
-  return {};
+                   "your AWS Secret Access Key and signing method. Consult the service documentation for "
+                   "details.");
+  return out;
 }
 
 }  // namespace headroom::cloud

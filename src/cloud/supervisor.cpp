@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <map>
 #include <thread>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -16,6 +17,8 @@
 
 #include "base/error_table.hpp"
 #include "cloud/fleet.hpp"
+#include "cloud/metric_emf.hpp"
+#include "cloud/metric_usage.hpp"
 #include "cloud/process.hpp"
 
 namespace headroom::cloud {
@@ -57,6 +60,8 @@ struct Supervisor::Impl {
   SupervisorSettings settings;
   CorePool cores;
   std::map<std::string, Running> running;  // by instance id; only the thread touches it
+  UsageSampler usage;
+  base::SteadyTime next_usage{};
   int wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   std::jthread thread;
 
@@ -93,7 +98,10 @@ struct Supervisor::Impl {
     while (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) return;
     const auto now = epoch_ms(clock.wall());
-    world.with([&](World& w) { w.logs.append(r.group, r.stream, now, std::move(line)); });
+    world.with([&](World& w) {
+      take_embedded_metrics(w.metrics, line);
+      w.logs.append(r.group, r.stream, now, std::move(line));
+    });
   }
 
   void read_output(Running& r) {
@@ -131,6 +139,7 @@ struct Supervisor::Impl {
       if (!r.partial.empty()) take_line(r, std::exchange(r.partial, {}));
       if (r.child.output >= 0) ::close(r.child.output);
       cores.give_back(r.cores);
+      usage.forget(r.child.pid);
       client.forget(static_cast<std::uint16_t>(r.port));
       const std::string reason = lost ? "its exit status is not known" : describe_exit(status);
       world.with([&](World& w) {
@@ -144,13 +153,11 @@ struct Supervisor::Impl {
     }
   }
 
-  SpawnRequest prepare(const World& w, const Endpoint& endpoint, const Instance& instance, int port) {
+  SpawnRequest prepare(const World& w, const Instance& instance, int port) {
     SpawnRequest request{settings.serve_binary, {"serve"}, base_environment(), {}};
     request.environment.push_back(fmt::format("SAGEMAKER_BIND_TO_PORT={}", port));
     request.environment.push_back("TTS_HOST=127.0.0.1");
-    const auto variant = std::find_if(endpoint.variants.begin(), endpoint.variants.end(),
-                                      [&](const Variant& v) { return v.name == instance.variant; });
-    const auto model = variant == endpoint.variants.end() ? w.models.end() : w.models.find(variant->model);
+    const auto model = w.models.find(instance.model);
     if (model == w.models.end()) return request;
     const Json& container = model->second.at("PrimaryContainer");
     const Json environment = container.value("Environment", Json::object());
@@ -175,11 +182,13 @@ struct Supervisor::Impl {
     const bool known = world.with([&](World& w) {
       Instance* instance = w.instance(order.endpoint, order.instance);
       if (instance == nullptr || !port) return false;
-      const Endpoint& endpoint = w.endpoints.at(order.endpoint);
       r.group = endpoint_log_group(order.endpoint);
       r.stream = log_stream_name(*instance);
       r.port = instance->port = *port;
-      request = prepare(w, endpoint, *instance, *port);
+      request = prepare(w, *instance, *port);
+      // What embedded metrics are named by; a model that names them itself comes first.
+      request.environment.push_back("TTS_ENDPOINT_NAME=" + order.endpoint);
+      request.environment.push_back("TTS_VARIANT_NAME=" + instance->variant);
       return true;
     });
     const auto child =
@@ -245,10 +254,36 @@ struct Supervisor::Impl {
     client.start(std::move(request), std::move(events));
   }
 
+  // Processor and memory of each instance, once a minute of cloud time but at most once a second.
+  void sample_usage() {
+    const auto now = clock.steady();
+    if (now < next_usage) return;
+    std::vector<std::tuple<const Running*, Usage>> samples;
+    for (const auto& [id, r] : running) samples.emplace_back(&r, usage.sample(r.child.pid, now));
+    world.with([&](World& w) {
+      next_usage = now + base::from_s(std::max(1.0, 60 / w.settings.fast));
+      for (const auto& [r, sample] : samples) {
+        const auto variant = r->stream.substr(0, r->stream.find('/'));
+        for (const auto& [name, value] : {std::pair("CPUUtilization", sample.cpu_percent),
+                                          std::pair("MemoryUtilization", sample.memory_percent)}) {
+          if (!value) continue;
+          const auto key = make_key("/aws/sagemaker/Endpoints", name,
+                                    {{"EndpointName", r->endpoint}, {"VariantName", variant}});
+          w.metrics.put(key, one_reading(*value), clock.wall(), "Percent");
+        }
+      }
+    });
+  }
+
   void look() {
     reap();
+    sample_usage();
     const Step step = world.with([&](World& w) { return advance(w, clock.wall()); });
     for (const Order& order : step.orders) carry_out(order);
+    for (const SignalOrder& order : world.with([](World& w) { return std::exchange(w.signals, {}); })) {
+      const auto it = running.find(order.instance);
+      if (it != running.end()) ::kill(it->second.child.pid, order.signal);
+    }
     if (step.changed) save();
     for (auto& [id, r] : running) {
       r.serving = r.serving || world.with([&](World& w) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cloud/operations.hpp"
+#include "cloud/sagemaker_records.hpp"
 
 namespace headroom::cloud {
 namespace {
@@ -43,12 +44,9 @@ Json tag_list(const std::map<std::string, std::string>& tags) {
   return out;
 }
 
-Result<Json> add_tags(Api& api, const Json& in) {
-  Fields fields(in);
-  const auto arn = known_arn(api, fields);
-  if (!arn) return tl::unexpected(arn.error());
-  std::map<std::string, std::string> after = api.world.tags[*arn];
-  for (const Json& tag : fields.list("Tags")) {
+Result<std::map<std::string, std::string>> check_tags(const Json& list) {
+  std::map<std::string, std::string> out;
+  for (const Json& tag : list) {
     Fields row(tag, "tags.");
     const std::string key = row.text("Key", 128);
     const std::string value = row.maybe_text("Value", 256).value_or("");
@@ -58,9 +56,22 @@ Result<Json> add_tags(Api& api, const Json& in) {
       row.refuse("Value", "Member must hold only letters, digits, spaces and _.:/=+-@");
     if (row.ok() && key.rfind("aws:", 0) == 0) row.refuse("Key", "Member must not begin with aws:");
     if (!row.ok()) return row.failure();
-    after[key] = value;
+    out[key] = value;
   }
+  if (out.size() > 50) return fail(ErrorCode::kInvalidArgument, "a resource may have at most 50 tags");
+  return out;
+}
+
+Result<Json> add_tags(Api& api, const Json& in) {
+  Fields fields(in);
+  const auto arn = known_arn(api, fields);
+  if (!arn) return tl::unexpected(arn.error());
+  const Json& list = fields.list("Tags");
   if (!fields.ok()) return fields.failure();
+  const auto more = check_tags(list);
+  if (!more) return tl::unexpected(more.error());
+  std::map<std::string, std::string> after = api.world.tags[*arn];
+  for (const auto& [key, value] : *more) after[key] = value;
   if (after.size() > 50) return fail(ErrorCode::kInvalidArgument, "a resource may have at most 50 tags");
   api.world.tags[*arn] = after;
   return Json{{"Tags", tag_list(after)}};
@@ -101,6 +112,13 @@ constexpr std::array kOperations{
 };
 
 }  // namespace
+
+base::Result<std::map<std::string, std::string>> read_tags(const Json& in) {
+  Fields fields(in);
+  const Json& list = fields.maybe_list("Tags");
+  if (!fields.ok()) return fields.failure();
+  return check_tags(list);
+}
 
 std::span<const OperationRow> tag_operations() { return kOperations; }
 

@@ -10,31 +10,66 @@ namespace {
 
 constexpr int kStateVersion = 1;
 
+Json save_variants(const std::vector<Variant>& variants) {
+  Json out = Json::array();
+  for (const Variant& v : variants) {
+    out.push_back({{"name", v.name},
+                   {"model", v.model},
+                   {"instance_type", v.instance_type},
+                   {"desired", v.desired},
+                   {"weight", v.weight},
+                   {"desired_weight", v.desired_weight},
+                   {"least_outstanding", v.least_outstanding},
+                   {"startup_timeout_s", v.startup_timeout_s},
+                   {"manifest_digest", v.manifest_digest}});
+  }
+  return out;
+}
+
+void save_instances(const std::vector<Instance>& instances, Json& out) {
+  for (const Instance& i : instances) {
+    if (i.pid > 0 && !i.exited) out.push_back({{"id", i.id}, {"pid", i.pid}, {"started", i.pid_started}});
+  }
+}
+
 Json save_endpoint(const Endpoint& endpoint) {
-  Json variants = Json::array(), instances = Json::array();
-  for (const Variant& v : endpoint.variants) {
-    variants.push_back({{"name", v.name},
-                        {"model", v.model},
-                        {"instance_type", v.instance_type},
-                        {"desired", v.desired},
-                        {"weight", v.weight},
-                        {"desired_weight", v.desired_weight},
-                        {"least_outstanding", v.least_outstanding},
-                        {"startup_timeout_s", v.startup_timeout_s},
-                        {"manifest_digest", v.manifest_digest}});
+  Json instances = Json::array();
+  save_instances(endpoint.instances, instances);
+  Json out{{"name", endpoint.name},
+           {"config", endpoint.config},
+           {"status", endpoint.status},
+           {"failure_reason", endpoint.failure_reason},
+           {"created", epoch_seconds(endpoint.created)},
+           {"modified", epoch_seconds(endpoint.modified)},
+           {"variants", save_variants(endpoint.variants)},
+           {"last_deployment", endpoint.last_deployment}};
+  if (endpoint.pending) {
+    out["pending"] = {{"config", endpoint.pending->config},
+                      {"variants", save_variants(endpoint.pending->variants)},
+                      {"settings", endpoint.pending->settings},
+                      {"started", epoch_seconds(endpoint.pending->started)}};
+    save_instances(endpoint.pending->instances, instances);
   }
-  for (const Instance& i : endpoint.instances) {
-    if (i.pid > 0 && !i.exited)
-      instances.push_back({{"id", i.id}, {"pid", i.pid}, {"started", i.pid_started}});
+  out["instances"] = std::move(instances);
+  return out;
+}
+
+std::vector<Variant> load_variants(const Json& saved) {
+  std::vector<Variant> out;
+  for (const Json& v : saved) {
+    Variant variant;
+    variant.name = v.at("name");
+    variant.model = v.at("model");
+    variant.instance_type = v.at("instance_type");
+    variant.desired = v.at("desired");
+    variant.weight = v.at("weight");
+    variant.desired_weight = v.at("desired_weight");
+    variant.least_outstanding = v.at("least_outstanding");
+    variant.startup_timeout_s = v.at("startup_timeout_s");
+    variant.manifest_digest = v.value("manifest_digest", "");
+    out.push_back(std::move(variant));
   }
-  return {{"name", endpoint.name},
-          {"config", endpoint.config},
-          {"status", endpoint.status},
-          {"failure_reason", endpoint.failure_reason},
-          {"created", epoch_seconds(endpoint.created)},
-          {"modified", epoch_seconds(endpoint.modified)},
-          {"variants", variants},
-          {"instances", instances}};
+  return out;
 }
 
 Endpoint load_endpoint(const Json& saved, std::vector<Orphan>& orphans) {
@@ -46,18 +81,14 @@ Endpoint load_endpoint(const Json& saved, std::vector<Orphan>& orphans) {
   endpoint.created = from_epoch_seconds(saved.at("created"));
   endpoint.modified = from_epoch_seconds(saved.at("modified"));
   if (endpoint.status == "InService") endpoint.status = "Updating";  // its instances start anew
-  for (const Json& v : saved.at("variants")) {
-    Variant variant;
-    variant.name = v.at("name");
-    variant.model = v.at("model");
-    variant.instance_type = v.at("instance_type");
-    variant.desired = v.at("desired");
-    variant.weight = v.at("weight");
-    variant.desired_weight = v.at("desired_weight");
-    variant.least_outstanding = v.at("least_outstanding");
-    variant.startup_timeout_s = v.at("startup_timeout_s");
-    variant.manifest_digest = v.value("manifest_digest", "");
-    endpoint.variants.push_back(variant);
+  endpoint.variants = load_variants(saved.at("variants"));
+  endpoint.last_deployment = saved.value("last_deployment", Json());
+  if (const auto pending = saved.find("pending"); pending != saved.end()) {
+    endpoint.pending = Deployment{pending->at("config"),
+                                  load_variants(pending->at("variants")),
+                                  {},
+                                  pending->at("settings"),
+                                  from_epoch_seconds(pending->at("started"))};
   }
   for (const Json& i : saved.at("instances")) orphans.push_back({i.at("pid"), i.at("started")});
   return endpoint;
@@ -84,6 +115,10 @@ Instance* World::instance(const std::string& endpoint, const std::string& id) {
   for (Instance& i : it->second.instances) {
     if (i.id == id) return &i;
   }
+  if (!it->second.pending) return nullptr;
+  for (Instance& i : it->second.pending->instances) {
+    if (i.id == id) return &i;
+  }
   return nullptr;
 }
 
@@ -92,6 +127,8 @@ int World::desired_instances() const {
   for (const auto& [name, endpoint] : endpoints) {
     if (endpoint.status == "Failed" || endpoint.status == "Deleting") continue;
     for (const Variant& v : endpoint.variants) sum += v.desired;
+    if (!endpoint.pending) continue;
+    for (const Variant& v : endpoint.pending->variants) sum += v.desired;
   }
   return sum;
 }
@@ -131,11 +168,17 @@ std::string log_stream_name(const Instance& instance) { return instance.variant 
 Json save_world(const World& world) {
   Json endpoints = Json::array();
   for (const auto& [name, endpoint] : world.endpoints) endpoints.push_back(save_endpoint(endpoint));
-  return {{"schema", "headroom/local-cloud"}, {"version", kStateVersion},
-          {"models", world.models},           {"configs", world.configs},
-          {"endpoints", endpoints},           {"tags", world.tags},
-          {"targets", world.targets},         {"policies", world.policies},
-          {"activities", world.activities},   {"alarms", world.alarms}};
+  return {{"schema", "headroom/local-cloud"},
+          {"version", kStateVersion},
+          {"models", world.models},
+          {"configs", world.configs},
+          {"endpoints", endpoints},
+          {"tags", world.tags},
+          {"targets", world.targets},
+          {"policies", world.policies},
+          {"activities", world.activities},
+          {"alarms", world.alarms},
+          {"scaling", save_scaling(world.scaling, world.settings.fast)}};
 }
 
 base::Result<std::vector<Orphan>> load_world(const Json& saved, World& world) {
@@ -151,6 +194,7 @@ base::Result<std::vector<Orphan>> load_world(const Json& saved, World& world) {
     saved.at("policies").get_to(world.policies);
     saved.at("activities").get_to(world.activities);
     saved.at("alarms").get_to(world.alarms);
+    if (saved.contains("scaling")) load_scaling(saved["scaling"], world.settings.fast, world.scaling);
     for (const Json& e : saved.at("endpoints")) {
       Endpoint endpoint = load_endpoint(e, orphans);
       world.endpoints.emplace(endpoint.name, std::move(endpoint));

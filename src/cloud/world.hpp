@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "cloud/json.hpp"
 #include "cloud/log_store.hpp"
 #include "cloud/metric_store.hpp"
+#include "cloud/scaling_state.hpp"
 
 namespace headroom::cloud {
 
@@ -32,8 +34,10 @@ enum class InstanceState {
 struct Instance {
   std::string id;  // i-0123456789abcdef0
   std::string variant;
+  std::string model;  // what it runs; its variant may have another one by now
   InstanceState state = InstanceState::kProvisioning;
-  base::WallTime since;  // in this state
+  base::WallTime since;       // in this state
+  base::WallTime kept_until;  // a draining one of an update that has TerminationWaitInSeconds
   int port = 0;
   int pid = 0;                    // 0: no process
   std::uint64_t pid_started = 0;  // clock ticks after boot: with the pid it names one process for good
@@ -57,15 +61,40 @@ struct Variant {
   base::WallTime retry_at;
 };
 
+// An UpdateEndpoint on its way: the new fleet, which takes no request until all of it is in service.
+struct Deployment {
+  std::string config;
+  std::vector<Variant> variants;
+  std::vector<Instance> instances;
+  Json settings;  // DeploymentConfig as it was asked for; null if none was
+  base::WallTime started;
+};
+
 struct Endpoint {
   std::string name;
   std::string config;
-  std::string status;  // Creating, InService, Updating, Failed, Deleting
+  std::string status;  // Creating, InService, Updating, RollingBack, Failed, Deleting
   std::string failure_reason;
   base::WallTime created;
   base::WallTime modified;
   std::vector<Variant> variants;
   std::vector<Instance> instances;
+  std::optional<Deployment> pending;
+  Json last_deployment;  // DeploymentConfig of the last update; null if it had none
+};
+
+// Faults that were asked for through the control route (control.hpp). Not saved.
+struct Faults {
+  int fail_starts = 0;                   // so many next starts of an instance fail
+  std::map<std::string, int> throttled;  // by operation, "*" for any: so many next calls are refused
+  bool drop_metrics = false;             // nothing reaches the metric store
+  base::Duration skew{0};                // what the clock that checks signatures is ahead
+};
+
+// A signal that the supervisor shall send to an instance's process.
+struct SignalOrder {
+  std::string endpoint, instance;
+  int signal = 0;
 };
 
 struct WorldSettings {
@@ -91,13 +120,16 @@ struct World {
   std::vector<Json> policies;           // as DescribeScalingPolicies returns them, without Alarms
   std::deque<Json> activities;          // newest first
   std::map<std::string, Json> alarms;   // by name, as DescribeAlarms returns them
+  ScalingState scaling;                 // what policies and alarms remember
   MetricStore metrics;
   LogStore logs;
+  Faults faults;
+  std::vector<SignalOrder> signals;
 
   std::string arn(std::string_view service, std::string_view resource) const;
   Variant* variant(const std::string& endpoint, const std::string& name);
-  Instance* instance(const std::string& endpoint, const std::string& id);
-  int desired_instances() const;  // over all endpoints that hold instances
+  Instance* instance(const std::string& endpoint, const std::string& id);  // of either fleet
+  int desired_instances() const;  // over all endpoints that hold instances, updates on their way included
 };
 
 int count_in_state(const Endpoint& endpoint, const std::string& variant, InstanceState state);

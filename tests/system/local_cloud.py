@@ -1,11 +1,13 @@
 """Starts tts-local for a test and makes boto3 clients that reach it and check every answer against botocore's models."""
 
+import json
 import os
 import pathlib
 import select
 import signal
 import subprocess
 import time
+import urllib.request
 
 import boto3
 import botocore.config
@@ -29,6 +31,8 @@ class LocalCloud:
         self.first_line = self.read_line()
         assert "listening on" in self.first_line, self.first_line + self.log()
         self.url = self.first_line.split("listening on ")[1].split(",")[0]
+        self.bidi_port = int(self.first_line.rsplit(":", 1)[1])
+        self.ca = pathlib.Path(state) / "tls" / "ca.pem"
 
     def read_line(self, timeout=20):
         ready, _, _ = select.select([self.process.stdout], [], [], timeout * SLOW)
@@ -63,6 +67,13 @@ class LocalCloud:
         botocore_check.install(client)
         return client
 
+    def control(self, faults=None, token="t"):
+        """The control route: applies faults, answers what is in force."""
+        body = None if faults is None else json.dumps(faults).encode()
+        request = urllib.request.Request(self.url + "/_local/faults", body, {"x-tts-local-token": token})
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return json.loads(reply.read())
+
     def stop(self, how=signal.SIGTERM):
         if self.process.poll() is None:
             self.process.send_signal(how)
@@ -71,8 +82,8 @@ class LocalCloud:
         return code
 
 
-def make_endpoint(cloud, name="e", count=1, environment=None, wait=True, **variant):
-    sagemaker = cloud.client("sagemaker")
+def make_endpoint(cloud, name="e", count=1, environment=None, wait=True, key="local", secret="local", **variant):
+    sagemaker = cloud.client("sagemaker", key, secret)
     sagemaker.create_model(ModelName=name, PrimaryContainer={"Image": "image:1", "Environment": environment or {}})
     sagemaker.create_endpoint_config(EndpointConfigName=name, ProductionVariants=[{
         "VariantName": "AllTraffic", "ModelName": name, "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": count,
