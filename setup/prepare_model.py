@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 import onnx_float
 import openvino
+import vocoder_graph
 
 MODEL = "kokoro-82m"
 SAMPLE_RATE = 24000
@@ -79,6 +80,8 @@ def shrink_weights(model: openvino.Model) -> None:
     for node in model.get_ordered_ops():
         if node.get_type_name() != "Constant" or node.get_element_type() != openvino.Type.f32:
             continue
+        if node.get_friendly_name() in vocoder_graph.EXACT:
+            continue
         value = node.get_data()
         if value.size < FP16_FROM_VALUES:
             continue
@@ -97,12 +100,14 @@ def name_layers(model: openvino.Model) -> None:
             node.set_friendly_name(f"{node.get_type_name()}_n{number}")
 
 
-def write_ir(float_model: pathlib.Path, out: pathlib.Path) -> None:
+def write_ir(model: onnx.ModelProto, float_model: pathlib.Path, out: pathlib.Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    model = openvino.Core().read_model(float_model)
-    shrink_weights(model)
-    name_layers(model)
-    openvino.save_model(model, out / "model.xml", compress_to_fp16=False)
+    builder = vocoder_graph.Builder(model)
+    whole = openvino.Core().read_model(float_model)
+    for graph in (builder.front(whole), builder.vocoder(), builder.tail()):
+        shrink_weights(graph)
+        name_layers(graph)
+        openvino.save_model(graph, out / f"{graph.get_friendly_name()}.xml", compress_to_fp16=False)
 
 
 def write_voices(tarball: pathlib.Path, out: pathlib.Path) -> None:
@@ -181,8 +186,8 @@ def main() -> None:
     if (count["Conv"], count["MatMul"], count["LSTM"]) != (87, 148, 6):
         raise SystemExit(f"setup: unexpected operators turned to float: {count}")
     write(reference / "model.onnx", model.SerializeToString(deterministic=True))
+    write_ir(model, reference / "model.onnx", work / "ir")
     del model
-    write_ir(reference / "model.onnx", work / "ir")
     write_voices(options.downloads / VOICES_TARBALL, work / "voices")
     write_text_data(options.downloads, work)
     write_manifest(work)

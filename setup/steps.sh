@@ -171,7 +171,7 @@ make_downloads() {
 
 # --- Model directory -------------------------------------------------------------------------------------------------
 model_key() {
-    cat "$SETUP_DIR/prepare_model.py" "$SETUP_DIR/onnx_float.py" "$SETUP_DIR/requirements-build.txt" | sha256sum | cut -d' ' -f1
+    (cd "$SETUP_DIR" && cat prepare_model.py onnx_float.py vocoder_graph.py requirements-build.txt) | sha256sum | cut -d' ' -f1
 }
 
 # Checks every byte against the manifest, since a damaged file is what sends people here.

@@ -50,8 +50,8 @@ json speak(Engine& engine, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 5) {
-    fmt::print(stderr, "usage: engine_probe MODEL_DIR [WORKERS [THREADS [CACHE_DIR]]] < lines\n");
+  if (argc < 2 || argc > 6) {
+    fmt::print(stderr, "usage: engine_probe MODEL_DIR [WORKERS [THREADS [CACHE_DIR [PRECISION]]]] < lines\n");
     return 2;
   }
   headroom::engine::OpenVinoOptions options;
@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   options.workers = argc > 2 ? std::atoi(argv[2]) : 1;
   options.threads = argc > 3 ? std::atoi(argv[3]) : 1;
   options.cache_dir = argc > 4 ? argv[4] : "";
+  options.precision = headroom::engine::parse_precision(argc > 5 ? argv[5] : "auto");
   const auto begin = std::chrono::steady_clock::now();
   options.on_stage = [&](std::string_view stage) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

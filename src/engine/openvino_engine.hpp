@@ -1,11 +1,12 @@
-// The engine that runs Kokoro on the CPU through OpenVINO, in float32.
+// The engine that runs Kokoro on the CPU through OpenVINO: front and last layer in float32, the vocoder
+// between them in float32 or bfloat16.
 //
-// Checks every file of the model directory against its manifest before it loads one. One compiled model (one
-// copy of the weights) serves `workers` infer requests. Does not warm up, choose the number of workers, or
-// limit requests. Thread safety and units: see engine.hpp; more callers than workers wait for a free one.
-// Errors: kNotFound, kInvalidData (model files; see manifest.hpp), kInvalidArgument (options or segment),
-// kInternal (the runtime failed). Source of the model's inputs: tokens int64[1,n+2] with a 0 at both ends,
-// style f32[1,256], speed f32[1].
+// Checks every file of the model directory against its manifest before it loads one. One compiled model of
+// each part (one copy of the weights) serves `workers` infer requests. Does not warm up, choose the number of
+// workers, or limit requests. Thread safety and units: see engine.hpp; more callers than workers wait for a
+// free one. Errors: kNotFound, kInvalidData (model files; see manifest.hpp), kInvalidArgument (options or
+// segment), kInternal (the runtime failed). Source of the model's inputs: tokens int64[1,n+2] with a 0 at
+// both ends, style f32[1,256], speed f32[1].
 #pragma once
 
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "engine/engine.hpp"
+#include "engine/precision.hpp"
 
 namespace headroom::engine {
 
@@ -23,6 +25,7 @@ struct OpenVinoOptions {
   std::string cache_dir = {};  // compiled models are kept here for the next start; empty: not kept
   int workers = 1;             // infer requests that run at the same time
   int threads = 1;             // cores that each of them uses
+  Precision precision = Precision::kAuto;
   // Called as loading goes on, with the names of the stage log: weights_fetched, framework_init,
   // weights_ready.
   std::function<void(std::string_view)> on_stage = {};

@@ -28,26 +28,29 @@ TEST(OpenVinoEngine, NamesAMissingModelDirectory) {
 
 TEST(OpenVinoEngine, RefusesAWrongHashBeforeAnythingIsLoaded) {
   TestModelDir dir;
-  dir.fill({{"ir/model.xml", "<net/>"}, {"ir/model.bin", "abc"}});
-  dir.write("ir/model.bin", "abd");
+  dir.fill({{"ir/front.xml", "<net/>"}, {"ir/front.bin", "abc"}});
+  dir.write("ir/front.bin", "abd");
   bool loaded = false;
   const auto error = refusal({.model_dir = dir.path(), .on_stage = [&](std::string_view) { loaded = true; }});
-  EXPECT_THAT(error.message, AllOf(HasSubstr("ir/model.bin"), HasSubstr("SHA-256")));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("ir/front.bin"), HasSubstr("SHA-256")));
   EXPECT_FALSE(loaded);
 }
 
 TEST(OpenVinoEngine, RefusesAManifestWithoutGraphOrVoices) {
   TestModelDir no_graph;
   no_graph.fill({{"vocab.json", "{}"}});
-  EXPECT_THAT(refusal({.model_dir = no_graph.path()}).message, HasSubstr("ir/model.xml"));
+  EXPECT_THAT(refusal({.model_dir = no_graph.path()}).message, HasSubstr("ir/front.xml"));
   TestModelDir no_voices;
-  no_voices.fill({{"ir/model.xml", "<net/>"}});
+  no_voices.fill({{"ir/front.xml", "<net/>"}, {"ir/vocoder.xml", "<net/>"}, {"ir/tail.xml", "<net/>"}});
   EXPECT_THAT(refusal({.model_dir = no_voices.path()}).message, HasSubstr("no voice"));
 }
 
 TEST(OpenVinoEngine, TurnsWhatTheRuntimeThrowsIntoAnError) {
   TestModelDir dir;
-  dir.fill({{"ir/model.xml", "<net name=\"x\" version=\"11\"><layers></layers></net>"},
+  const std::string empty = "<net name=\"x\" version=\"11\"><layers></layers></net>";
+  dir.fill({{"ir/front.xml", empty},
+            {"ir/vocoder.xml", empty},
+            {"ir/tail.xml", empty},
             {"voices/af_heart.bin", std::string(kStyleRows * kStyleSize * sizeof(float), '\0')}});
   const auto error = refusal({.model_dir = dir.path()});
   EXPECT_EQ(error.code, base::ErrorCode::kInternal);

@@ -1,0 +1,69 @@
+// Compiles the graphs and passes tensors from one to the next without copying.
+#include "engine/openvino_graphs.hpp"
+
+#include <filesystem>
+
+namespace headroom::engine {
+namespace {
+
+constexpr const char* kBetween[] = {"features", "source", "affine"};  // what the front gives the vocoder
+
+ov::AnyMap properties(const OpenVinoOptions& options, const Manifest& manifest, ov::element::Type precision) {
+  ov::AnyMap map{
+      ov::hint::inference_precision(precision),
+      ov::num_streams(options.workers),
+      ov::inference_num_threads(options.workers * options.threads),
+      // The process may be one of several on this machine and may be pinned from outside already.
+      ov::hint::enable_cpu_pinning(false),
+  };
+  if (!options.cache_dir.empty()) {
+    // The runtime's key holds the file's path, not its content: a folder per model keeps an old graph from
+    // coming back.
+    const auto folder = std::filesystem::path(options.cache_dir) / manifest.sha256.substr(0, 16);
+    map.insert(ov::cache_dir(folder.string()));
+  }
+  return map;
+}
+
+}  // namespace
+
+OpenVinoGraphs::OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const OpenVinoOptions& options) {
+  const auto exact = properties(options, manifest, ov::element::f32);
+  const bool narrow = resolve_precision(options.precision, cpu_features()) == Precision::kBf16;
+  const auto fast = narrow ? properties(options, manifest, ov::element::bf16) : exact;
+  front_ = core.compile_model(manifest.full_path(kFrontGraph), "CPU", exact);
+  vocoder_ = core.compile_model(manifest.full_path(kVocoderGraph), "CPU", fast);
+  tail_ = core.compile_model(manifest.full_path(kTailGraph), "CPU", exact);
+  for (const char* name : {"tokens", "style", "speed"})
+    static_cast<void>(front_.input(name));  // throws without
+  for (const char* name : kBetween) static_cast<void>(vocoder_.input(name));
+  static_cast<void>(tail_.input("activations"));
+  for (int i = 0; i < options.workers; ++i) {
+    lanes_.push_back(
+        {front_.create_infer_request(), vocoder_.create_infer_request(), tail_.create_infer_request()});
+  }
+}
+
+std::vector<float> OpenVinoGraphs::run(std::size_t lane, std::vector<std::int64_t>& tokens, Style& style,
+                                       float speed) {
+  auto& [front, vocoder, tail] = lanes_.at(lane);
+  front.set_tensor("tokens", ov::Tensor(ov::element::i64, {1, tokens.size()}, tokens.data()));
+  front.set_tensor("style", ov::Tensor(ov::element::f32, {1, kStyleSize}, style.data()));
+  front.set_tensor("speed", ov::Tensor(ov::element::f32, {1}, &speed));
+  front.infer();
+  for (const char* name : {"features", "source", "affine"}) vocoder.set_tensor(name, front.get_tensor(name));
+  vocoder.infer();
+  tail.set_tensor("activations", vocoder.get_tensor("activations"));
+  tail.infer();
+  const ov::Tensor audio = tail.get_tensor("audio");
+  const auto* first = audio.data<const float>();
+  return {first, first + audio.get_size()};
+}
+
+void OpenVinoGraphs::release_memory() {
+  front_.release_memory();
+  vocoder_.release_memory();
+  tail_.release_memory();
+}
+
+}  // namespace headroom::engine
