@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type TemplateBody, deploy, refusePlans } from "../src/cli/deploy.ts";
+import { withoutWhatBlocks } from "../src/cli/blocked.ts";
 import { destroy } from "../src/cli/destroy.ts";
 import type { Options } from "../src/cli/options.ts";
 import { parseOptions } from "../src/cli/options.ts";
 import { explain } from "../src/cli/problems.ts";
-import { withoutRetypedPolicies } from "../src/cli/retyped.ts";
 import { templateDiff } from "../src/cli/template_diff.ts";
 import { Problem } from "../src/problem.ts";
 import { deployment, plan } from "./fixtures.ts";
@@ -179,9 +179,18 @@ const POLICY = (type: string): object => ({ Type: "AWS::ApplicationAutoScaling::
 test("a policy that changes its type is removed first, with the alarm that points at it", () => {
   const alarm = { Type: "AWS::CloudWatch::Alarm", Properties: { AlarmActions: [{ Ref: "A" }] } };
   const before = JSON.stringify({ Resources: { A: POLICY("TargetTrackingScaling"), Alarm: alarm, Keep: { Type: "AWS::Thing" } } });
-  const between = withoutRetypedPolicies(before, JSON.stringify({ Resources: { B: POLICY("StepScaling") } }));
+  const between = withoutWhatBlocks(before, JSON.stringify({ Resources: { B: POLICY("StepScaling") } }));
   assert.deepEqual(Object.keys(JSON.parse(between ?? "{}").Resources), ["Keep"]);
-  assert.equal(withoutRetypedPolicies(before, before), undefined);
+  assert.equal(withoutWhatBlocks(before, before), undefined);
+});
+
+test("a new instance type takes target and policies away first, since SageMaker refuses it under a target", () => {
+  const machine = (type: string): object => ({ Type: "AWS::SageMaker::EndpointConfig", Properties: { ProductionVariants: [{ InstanceType: type }] } });
+  const scaled = { Target: { Type: "AWS::ApplicationAutoScaling::ScalableTarget" }, A: POLICY("StepScaling") };
+  const before = JSON.stringify({ Resources: { Config: machine("ml.g5.xlarge"), ...scaled } });
+  const between = withoutWhatBlocks(before, JSON.stringify({ Resources: { Config: machine("ml.g6.xlarge"), ...scaled } }));
+  assert.deepEqual(Object.keys(JSON.parse(between ?? "{}").Resources), ["Config"]);
+  assert.equal(withoutWhatBlocks(JSON.stringify({ Resources: { Config: machine("ml.g5.xlarge") } }), JSON.stringify({ Resources: { Config: machine("ml.g6.xlarge") } })), undefined);
 });
 
 test("a difference names the resource, the property and both values", () => {

@@ -2,9 +2,9 @@
 import { type Deployment, speaks } from "../deployment.ts";
 import { bucketOf, cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
 import { EXIT, Problem } from "../problem.ts";
+import { withoutWhatBlocks } from "./blocked.ts";
 import type { Cloud, StackState } from "./cloud.ts";
 import type { Options } from "./options.ts";
-import { withoutRetypedPolicies } from "./retyped.ts";
 import { deployStack, refuseHalfDeployed } from "./stack_runner.ts";
 import { sayScaling } from "./synth.ts";
 import type { Terminal } from "./terminal.ts";
@@ -117,9 +117,9 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
   const name = endpointStack(model.name);
   const parameters: Record<string, string> = deployment.image === "" ? { ImageUri: before } : {};
   const deployed = await cloud.template(name);
-  const between = deployed === undefined ? undefined : withoutRetypedPolicies(deployed, body(name));
+  const between = deployed === undefined ? undefined : withoutWhatBlocks(deployed, body(name));
   if (between !== undefined) {
-    terminal.say(`${name}: a policy changes its type, which AWS does not allow in place: it is removed first`);
+    terminal.say(`${name}: a policy changes its type, or the instance type changes under a policy; AWS takes neither in place, so the policy goes first`);
     await deployStack(cloud, terminal, name, between, parameters);
   }
   await deployStack(cloud, terminal, name, body(name), parameters);

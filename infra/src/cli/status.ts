@@ -1,8 +1,10 @@
 // speech-infra status: stacks, endpoint, policies, alarms and the age of the plan, in one table. Read-only.
-import { statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Deployment, speaks } from "../deployment.ts";
 import { cacheStack, endpointStack, FOUNDATION_STACK, ownPrefix } from "../names.ts";
-import { variantOf } from "../plan/plan_file.ts";
+import { type Plan, variantOf } from "../plan/plan_file.ts";
 import { EXIT } from "../problem.ts";
 import { type Cloud, NotOffered } from "./cloud.ts";
 import { table, type Terminal } from "./terminal.ts";
@@ -25,9 +27,18 @@ function age(created: string | null | undefined, path: string): string {
   return hours < 48 ? `${Math.max(0, hours).toFixed(1)} h old` : `${Math.floor(hours / 24)} days old`;
 }
 
+// The measurements beside the plan that are not the ones it was made from: it was measured again since.
+function measuredSince(plan: Plan, path: string): string[] {
+  return (["qmax", "ttotal"] as const).filter((name) => {
+    const made = plan.inputs?.[`${name}_sha256`];
+    const file = join(dirname(path), `${name}.json`);
+    return made != null && existsSync(file) && createHash("sha256").update(readFileSync(file)).digest("hex") !== made;
+  }).map((name) => `${name}.json was measured again since: tts-bench plan`);
+}
+
 function planRow({ judgement }: Deployment): Row {
   if (judgement.scaling) {
-    return ["plan", `${judgement.plan.verdict}, ${age(judgement.plan.created, judgement.path)}`, [judgement.path, ...judgement.notes].join("; ")];
+    return ["plan", `${judgement.plan.verdict}, ${age(judgement.plan.created, judgement.path)}`, [judgement.path, ...measuredSince(judgement.plan, judgement.path), ...judgement.notes].join("; ")];
   }
   const failure = judgement.failures[0];
   return ["plan", `not deployable: ${failure?.condition}`, failure?.message ?? ""];

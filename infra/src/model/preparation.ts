@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { ROOT } from "../paths.ts";
 
 export interface PreparationSource { zip: Buffer; sha256: string }
@@ -14,6 +13,16 @@ const sources = (): string[] => readdirSync(join(ROOT, "setup")).filter((name) =
 export function preparationSource(): PreparationSource {
   const zip = storedZip(sources().map((name) => ({ name, data: readFileSync(join(ROOT, name)) })));
   return { zip, sha256: createHash("sha256").update(zip).digest("hex") };
+}
+
+// CRC-32 of PKWARE APPNOTE 4.4.7; node:zlib has it only in later releases of Node 20.
+function crc32(data: Buffer): number {
+  let crc = 0xffffffff;
+  for (const byte of data) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; ++bit) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return (crc ^ 0xffffffff) >>> 0;
 }
 
 // A zip archive without compression, dated 1980-01-01, all files executable: PKWARE APPNOTE 4.3.7, 4.3.12 and 4.3.16.

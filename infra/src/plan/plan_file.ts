@@ -79,6 +79,7 @@ export interface Plan {
     scale_in: PolicyRule[];
     alarms: AlarmRule[];
   };
+  inputs?: { qmax_file?: string | null; qmax_sha256?: string | null; ttotal_file?: string | null; ttotal_sha256?: string | null } | null;
   findings: { id: string; level: string; evidence: string; remedy?: string | null }[];
   verdict: "feasible" | "warnings" | "infeasible";
 }

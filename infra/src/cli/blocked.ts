@@ -1,20 +1,31 @@
-// A policy that keeps its name and changes its type cannot be put in place. The template in between holds neither. Pure.
+// What AWS does not change in place, and the template in between that lacks it. Pure.
+// A policy keeps its name and changes its type: PutScalingPolicy refuses. An instance type changes while a scalable target stands:
+// UpdateEndpoint refuses (SageMaker Developer Guide, "Update endpoints that use auto scaling").
 
 interface Resource { Type: string; Properties?: Record<string, unknown>; DependsOn?: string | string[] }
 interface Template { Resources: Record<string, Resource> }
 
 const POLICY = "AWS::ApplicationAutoScaling::ScalingPolicy";
+const TARGET = "AWS::ApplicationAutoScaling::ScalableTarget";
 
 function typesByName(template: Template): Map<string, string> {
   return new Map(Object.values(template.Resources).filter((one) => one.Type === POLICY)
     .map((one) => [String(one.Properties?.["PolicyName"]), String(one.Properties?.["PolicyType"])]));
 }
 
-// undefined: no policy changes its type.
-export function withoutRetypedPolicies(deployed: string, wanted: string): string | undefined {
+function instanceTypes(template: Template): string {
+  return JSON.stringify(Object.values(template.Resources).filter((one) => one.Type === "AWS::SageMaker::EndpointConfig")
+    .map((one) => (one.Properties?.["ProductionVariants"] as { InstanceType?: string }[] | undefined)?.map((variant) => variant.InstanceType)));
+}
+
+// The deployed template without what stands in the way; undefined: nothing does.
+export function withoutWhatBlocks(deployed: string, wanted: string): string | undefined {
   const old = JSON.parse(deployed) as Template;
-  const types = typesByName(JSON.parse(wanted) as Template);
+  const made = JSON.parse(wanted) as Template;
+  const types = typesByName(made);
+  const otherMachine = instanceTypes(old) !== instanceTypes(made);
   const gone = Object.entries(old.Resources).filter(([, resource]) => {
+    if (otherMachine && (resource.Type === POLICY || resource.Type === TARGET)) return true;
     const type = resource.Type === POLICY ? types.get(String(resource.Properties?.["PolicyName"])) : undefined;
     return type !== undefined && type !== resource.Properties?.["PolicyType"];
   }).map(([id]) => id);
