@@ -9,7 +9,7 @@
 
 #include "base/error_table.hpp"
 #include "base/options.hpp"
-#include "engine/openvino_engine.hpp"
+#include "engine/model_engine.hpp"
 #include "engine/paced_engine.hpp"
 #include "net/server.hpp"
 #include "serve/planner.hpp"
@@ -39,6 +39,7 @@ struct Settings {
   std::string schedule = "edf";
   int workers = 0;
   int threads = 0;
+  std::string precision = "auto";
   double service_ms = 55.9;
   double overhead_ms = 4.1;
   double jitter = 0.01;
@@ -113,6 +114,10 @@ base::Program make_program(Settings& s) {
        .target = &s.threads,
        .min = 0,
        .max = 256},
+      {.name = "precision",
+       .help = "of the vocoder; auto: bf16 where the processor multiplies it in hardware",
+       .target = &s.precision,
+       .choices = {"auto", "f32", "bf16"}},
       {.name = "service-ms",
        .help = "paced engine: service time of one request",
        .target = &s.service_ms,
@@ -167,16 +172,6 @@ struct Loaded {
   serve::Planner planner;
 };
 
-// Two workers where there are cores for them, so that a short request need not wait for a long one; the rest
-// of the cores become threads of each worker.
-std::pair<int, int> shares(const Settings& s) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-  const int workers = s.workers > 0 ? s.workers : std::min(2, cores);
-  return {workers, s.threads > 0 ? s.threads : std::max(1, cores / workers)};
-}
-
 base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   if (s.engine == "paced") {
     spdlog::warn(
@@ -188,15 +183,15 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
                   serve::paced_planner(s.paced_unit == "sentence" ? serve::PacedUnit::kSentence
                                                                   : serve::PacedUnit::kRequest)};
   }
-  const auto [workers, threads] = shares(s);
-  auto made = engine::make_openvino_engine(
-      {s.model_dir, s.cache_dir, workers, threads, [&](std::string_view stage) { stages.mark(stage); }});
+  auto made = engine::make_model_engine({s.engine, s.model_dir, s.cache_dir, s.workers, s.threads,
+                                         engine::parse_precision(s.precision),
+                                         [&](std::string_view stage) { stages.mark(stage); }});
   if (!made) return tl::unexpected(made.error());
   auto frontend = text::Frontend::create({.model_dir = s.model_dir});
   if (!frontend) return tl::unexpected(frontend.error());
   spdlog::info("{}", (*frontend)->status());
-  spdlog::info("engine=openvino workers={} threads={} voices={}", workers, threads, (*made)->voices().size());
-  return Loaded{std::move(*made), serve::text_planner(std::move(*frontend))};
+  spdlog::info("engine={} voices={}", made->summary, made->engine->voices().size());
+  return Loaded{std::move(made->engine), serve::text_planner(std::move(*frontend))};
 }
 
 // /ping turns 200 only after one sentence was spoken through the whole chain.
