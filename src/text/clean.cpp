@@ -2,6 +2,7 @@
 #include "text/clean.hpp"
 
 #include <array>
+#include <utility>
 
 #include "text/utf8.hpp"
 
@@ -155,6 +156,15 @@ bool is_kept_symbol(char32_t c) {
   return kKept.find(c) != std::u32string_view::npos;
 }
 
+bool is_raised(char32_t c) {
+  return c == 0x2070 || (c >= 0x2074 && c <= 0x2079) || c == 0xB9 || c == 0xB2 || c == 0xB3 || c == 0x207B;
+}
+bool squared_or_cubed(char32_t c) { return c == 0xB2 || c == 0xB3; }
+char32_t raised_digit(char32_t c) {
+  if (c == 0x207B) return U'-';
+  return c == 0xB9 ? U'1' : c == 0xB2 ? U'2' : c == 0xB3 ? U'3' : U'0' + (c - 0x2070);
+}
+
 class Cleaner {
  public:
   explicit Cleaner(std::string_view in) : in_(in) { out_.text.reserve(in.size() + 8); }
@@ -163,12 +173,24 @@ class Cleaner {
     for (std::size_t at = 0; at < in_.size();) {
       char32_t c = next_code_point(in_, at);
       if (c == U'\r' && at < in_.size() && in_[at] == '\n') continue;
+      // "10⁶" is a power, "word⁶" a footnote; ² and ³ alone have names of their own.
+      const bool starts_power =
+          is_raised(c) && is_ascii_digit(last_) && !(squared_or_cubed(c) && !raised_at(at));
+      if (starts_power) put(U'^');
+      for (; starts_power && raised_at(at); next_code_point(in_, at))
+        put(raised_digit(std::exchange(c, peek(at))));
+      if (starts_power) {
+        put(raised_digit(c));
+        continue;
+      }
       take(plain_form(c));
     }
     return std::move(out_);
   }
 
  private:
+  char32_t peek(std::size_t at) const { return at < in_.size() ? next_code_point(in_, at) : 0; }
+  bool raised_at(std::size_t at) const { return is_raised(peek(at)); }
   void put(char32_t c) {
     append_utf8(out_.text, c);
     last_ = c;

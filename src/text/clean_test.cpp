@@ -17,6 +17,12 @@ bool is_valid_utf8(std::string_view s) {
   return true;
 }
 
+TEST(Clean, KeepsPowersApartFromTheirBase) {
+  EXPECT_EQ(clean("10⁶ and 10¹² and 10⁻³").text, "10^6 and 10^12 and 10^-3");
+  EXPECT_EQ(clean("5 m², x³, word⁶").text, "5 m², x³, word6");
+  EXPECT_EQ(clean("3²").text, "3²");
+}
+
 TEST(Clean, UnifiesQuotesDashesAndSpaces) {
   EXPECT_EQ(clean("It\u2019s \u201Cfine\u201D\u00A0\u2013 \u2018ok\u2019\t\u2026").text,
             "It's “fine” – 'ok' …");

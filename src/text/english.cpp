@@ -120,6 +120,8 @@ std::string English::word(std::string_view text, const WordContext& c) const {
 std::optional<std::string> English::simple(std::string_view w, const WordContext& c) const {
   const std::string low = lower(w);
   if (auto f = function_word(low, w, c)) return f;
+  if (const auto reading = homograph(low, c); reading && !reading->say_as.empty() && reading->say_as != w)
+    return simple(reading->say_as, c);
   for (const auto& e : kExtra) {
     if (e.word == low && (low != "ms" || w == "Ms")) return std::string(british_ ? e.british : e.american);
   }

@@ -52,6 +52,15 @@ class English {
   Fallback fallback_;
 };
 
+// How a word with several sounds is read here: as what its lexicon entry has under a role, or like another
+// word.
+struct Reading {
+  std::string_view role;    // "VERB", "NOUN", "ADJ", "VBN", "DEFAULT"; empty when say_as is given
+  std::string_view say_as;  // "led" for the metal lead
+};
+// What the words beside a homograph say about it; empty when they say nothing. (homographs.cpp)
+std::optional<Reading> homograph(std::string_view lower, const WordContext& context);
+
 // The role the neighbours suggest: "VERB", "NOUN", "ADJ", "VBD", "VBN" or "DEFAULT". (english_roles.cpp)
 std::string_view guess_role(std::string_view lower, const WordContext& context);
 

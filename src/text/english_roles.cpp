@@ -41,6 +41,7 @@ bool in(Words list, std::string_view word) { return std::find(list.begin(), list
 }  // namespace
 
 std::string_view guess_role(std::string_view lower, const WordContext& c) {
+  if (const auto reading = homograph(lower, c); reading && !reading->role.empty()) return reading->role;
   const std::string_view p = c.previous;
   const bool ends_in_s = !lower.empty() && lower.back() == 's';
   if (lower == "read" || lower == "reread" || lower == "wound") {

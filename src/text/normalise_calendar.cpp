@@ -88,13 +88,22 @@ std::optional<std::string> month_year(const Match& m) {
   return month_name(m.g(1)) + " " + year(m.g(2), m.style);
 }
 
+std::optional<std::string> decades(const Match& m) {  // "the 1960s-70s"
+  return plural(year(m.g(1), m.style)) + " to " + plural(cardinal(m.g(2), m.style));
+}
+
+std::optional<std::string> verse(const Match& m) {  // "Psalm 23:4"
+  return std::string(m.g(1)) + " " + cardinal(m.g(2), m.style) + " " + cardinal(m.g(3), m.style);
+}
+
 std::optional<std::string> decade(const Match& m) {  // "1990s"
   const std::string digits(m.g(1));
   return plural(year(digits, m.style));
 }
 
-std::optional<std::string> short_decade(const Match& m) {  // "'90s", "80s"
-  return plural(cardinal(m.g(1), m.style));
+// "'90s", "the 80s", "mid-80s"; "30s" alone is thirty seconds.
+std::optional<std::string> short_decade(const Match& m) {
+  return std::string(m.g(1)) + plural(cardinal(m.g(2), m.style));
 }
 
 std::string half_of_day(std::string_view letter_of_half, std::string_view dots, const Match& m) {
@@ -125,6 +134,21 @@ std::optional<std::string> hour_only(const Match& m) {  // "9 am", "9pm"
   return cardinal(m.g(1), m.style) + half_of_day(m.g(2), m.g(3), m);
 }
 
+// "5-6pm", "10:00-11:30 a.m.": both ends are times, the half is said once.
+std::optional<std::string> half_range(const Match& m) {
+  if (m.before_char() == '-' || m.before_char() == ':' || m.before_char() == '.') return std::nullopt;
+  return std::string(m.g(1)) + " to " + std::string(m.g(2));
+}
+
+std::optional<std::string> hours_minutes(const Match& m) {  // "1h 30m", "1h30"
+  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " hour " : " hours ") + cardinal(m.g(2), m.style) +
+         (is_one(m.g(2)) ? " minute" : " minutes");
+}
+
+std::optional<std::string> era(const Match& m) {  // "1066 AD"
+  return year(m.g(1), m.style) + " " + join_initials(m.g(2));
+}
+
 std::optional<std::string> time_range(const Match& m) { return std::string(m.g(1)) + " to "; }
 
 std::string_view weekday(std::string_view written) {
@@ -150,8 +174,9 @@ std::optional<std::string> half_alone(const Match& m) {  // "in the a.m."
 
 void add_calendar(std::vector<Rule>& out) {
   using K = NormaliseKind;
-  out.push_back(
-      {K::kDate, R"(\b(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?Z?)?\b)", iso_date});
+  out.push_back({K::kDate,
+                 R"(\b(\d{4})[-/](\d{2})[-/](\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?Z?)?\b)",
+                 iso_date});
   out.push_back({K::kDate, R"(\b(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})\b)", slash_date});
   out.push_back({K::kDate, R"(\b(\d{1,2})[.\-](\d{1,2})[.\-](\d{4})\b)", slash_date});
   out.push_back({K::kDate, R"(\b([Oo]n|[Bb]y|[Uu]ntil|[Ss]ince) (\d{1,2})/(\d{1,2})\b)", short_slash_date});
@@ -163,8 +188,24 @@ void add_calendar(std::vector<Rule>& out) {
   out.push_back({K::kDate, R"(\b(\d{1,2})(?:st|nd|rd|th)? (?:of )?)" + kMonthPattern + R"((?:,? (\d{4})\b)?)",
                  day_month});
   out.push_back({K::kDate, "\\b" + kMonthPattern + R"(,? (\d{4})\b)", month_year});
+  out.push_back({K::kDate | K::kRange, R"(\b((?:1[0-9]|20)\d0)s ?[-–] ?'?([2-9]0)s\b)", decades});
   out.push_back({K::kDate, R"(\b((?:1[0-9]|20)\d0)'?s\b)", decade});
-  out.push_back({K::kDate, R"('?\b([2-9]0)'?s\b)", short_decade});
+  out.push_back({K::kDate, R"('()([2-9]0)'?s\b)", short_decade});
+  out.push_back({K::kDate, R"(()\b([2-9]0)'s\b)", short_decade});
+  out.push_back(
+      {K::kDate,
+       R"(\b((?i:the|mid|early|late|my|his|her|our|their|your)[ -](?:(?i:early|late|mid)[ -])?)([2-9]0)'?s\b)",
+       short_decade});
+  out.push_back(
+      {K::kTime,
+       R"(\b(Psalms?|Proverbs|Genesis|Exodus|Isaiah|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Revelation|Hebrews) (\d{1,3}):(\d{1,3})\b)",
+       verse});
+  out.push_back({K::kDate, R"(\b(\d{3,4}) (AD|BC|CE|BCE)\b)", era});
+  out.push_back({K::kTime | K::kRange,
+                 R"(\b(\d{1,2}(?::[0-5]\d)?) ?[-–] ?(\d{1,2}(?::[0-5]\d)? ?[AaPp](?:[Mm]\b|\. ?[Mm]\b)))",
+                 half_range});
+  out.push_back({K::kTime | K::kRange, R"(\b(\d{1,2}:[0-5]\d) ?[-–] ?(\d{1,2}:[0-5]\d)\b)", half_range});
+  out.push_back({K::kTime, R"(\b(\d{1,2}) ?h ?([0-5]?\d)(?: ?m| ?min)?\b)", hours_minutes});
   out.push_back({K::kTime,
                  R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
                  clock});

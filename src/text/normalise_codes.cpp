@@ -52,11 +52,43 @@ std::optional<std::string> named_code(const Match& m) {  // "zip code is 90210"
   return std::string(m.g(1)) + " " + spell_digits(m.g(2));
 }
 
+std::optional<std::string> emergency(const Match& m) {  // "call 911"
+  return std::string(m.g(1)) + " " + spell_digits(m.g(2));
+}
+
+std::string in_pairs(std::string_view n, NumberStyle style) {  // 101: "one oh one", 747: "seven forty seven"
+  if (n.size() == 3 && n.substr(1) != "00") {
+    return cardinal(n.substr(0, 1), style) + (n[1] == '0' ? " oh " : " ") + cardinal(n.substr(1), style);
+  }
+  if (n.size() == 4 && n.substr(1) != "000" && n[0] != '0') return year(n, style);
+  return n[0] == '0' ? spell_digits(n) : cardinal(n, style);
+}
+
+std::optional<std::string> numbered_place(const Match& m) {  // "Room 101", "Boeing 747-400"
+  if (alnum(m.after_char()) ||
+      ((m.after_char() == '.' || m.after_char() == ',') && m.after.size() > 1 && digit(m.after[1])))
+    return std::nullopt;
+  std::string out = std::string(m.g(1)) + " " + in_pairs(m.g(2), m.style);
+  if (!m.g(3).empty()) out += " " + in_pairs(m.g(3), m.style);
+  return out;
+}
+
 std::optional<std::string> version(const Match& m) {
   std::string_view rest = m.g(2);
   std::size_t dots = 0;
   for (const char c : rest) dots += c == '.' ? 1 : 0;
   const bool machine = dots == 3 && m.g(1).empty();
+  if (dots == 2 && m.g(1).empty() &&
+      rest.size() > 8) {  // "1.000.000": thousands, as much of Europe writes them
+    const auto first = rest.find('.');
+    if (first <= 3 && rest.size() == first + 8 && rest[first + 4] == '.') {
+      std::string digits;
+      for (const char c : rest) {
+        if (digit(c)) digits.push_back(c);
+      }
+      return cardinal(digits, m.style);
+    }
+  }
   std::string out = m.g(1).empty() ? "" : "version";
   while (!rest.empty()) {
     const auto dot = rest.find('.');
@@ -81,6 +113,12 @@ void add_codes(std::vector<Rule>& out) {
   out.push_back({K::kPhone, R"(\b0\d{2,4}[ \-]\d{3,4}[ \-]?\d{3,4}\b)", phone});
   out.push_back({K::kPhone, R"(\b(\d{3})-\d{4}\b)", local_phone});
   out.push_back({K::kPhone, R"(\b\d+(?:-\d+){2,}\b)", dashed_code});
+  out.push_back({K::kPhone, R"(\b\d{4}(?: \d{4}){2,4}\b)", dashed_code});
+  out.push_back({K::kPhone, R"(\b([Cc]all|[Dd]ial|[Rr]ing) (911|999|112|101|111|988|411|311)\b)", emergency});
+  out.push_back(
+      {K::kNumber,
+       R"(\b(Room|Flight|Highway|Route|Boeing|Airbus|Interstate|Suite|Apartment|Apt|Unit|Studio|Gate|Bus|Channel) ([1-9]\d{2,3})(?:-(\d{3,4}))?\b)",
+       numbered_place});
   out.push_back(
       {K::kPhone,
        R"(\b((?:[Zz]ip|[Cc]ode|PIN|[Ee]xtension|[Ff]light|[Pp]asscode|[Pp]assword|[Cc]onfirmation|[Aa]ccount|[Oo]rder|[Rr]eference)(?: (?:code|number|no|is|was))*:?) (\d{4,})\b)",

@@ -66,7 +66,10 @@ bool is_adjective(const Match& m) {
 
 std::optional<std::string> sign_first(const Match& m) {  // -? sign amount magnitude
   const std::string_view magnitude = m.g(4).empty() ? m.g(5) : m.g(4);
-  return (m.g(1).empty() ? "" : "minus ") +
+  const bool minus = !m.g(1).empty() && !alnum(m.before_char());
+  return (minus            ? "minus "
+          : m.g(1).empty() ? ""
+                           : " ") +
          amount_words(m.g(3), magnitude, currency(m.g(2)), is_adjective(m), m);
 }
 
@@ -75,9 +78,23 @@ std::optional<std::string> sign_last(const Match& m) {
   return amount_words(m.g(1), magnitude, currency(m.g(4)), false, m);
 }
 
-std::optional<std::string> range(const Match& m) {  // "$5-10 million"
-  const std::string_view magnitude = m.g(4).empty() ? m.g(5) : m.g(4);
-  return decimal(m.g(2), m.style) + " to " + amount_words(m.g(3), magnitude, currency(m.g(1)), false, m);
+std::optional<std::string> range(const Match& m) {  // "$5-10 million", "$5M-$10M"
+  const std::string_view first = m.g(3).empty() ? m.g(4) : m.g(3);
+  const std::string_view second = m.g(6).empty() ? m.g(7) : m.g(6);
+  return decimal(m.g(2), m.style) + (first.empty() || first == second ? "" : " " + magnitude_word(first)) +
+         " to " + amount_words(m.g(5), second, currency(m.g(1)), false, m);
+}
+
+std::optional<std::string> european(const Match& m) {  // "1.234,56": the rules after this read "1234.56"
+  std::string out;
+  for (const char c : m.g(0)) {
+    if (c != '.') out.push_back(c == ',' ? '.' : c);
+  }
+  return out;
+}
+
+std::optional<std::string> only_cents(const Match& m) {  // "$.50"
+  return amount_words("0." + std::string(m.g(2)), {}, currency(m.g(1)), false, m);
 }
 
 std::optional<std::string> cents(const Match& m) {
@@ -89,13 +106,16 @@ std::optional<std::string> cents(const Match& m) {
 void add_money(std::vector<Rule>& out) {
   const std::string num = std::string("(") + kNum + ")";
   const std::string magnitude = std::string(kMagnitude) + "?";
+  out.push_back({NormaliseKind::kNumber, R"(\b\d{1,3}(?:\.\d{3})+,\d\d\b)", european});
   out.push_back({NormaliseKind::kMoney | NormaliseKind::kRange,
-                 "([$£€¥₹₩]) ?" + num + " ?[-–] ?[$£€¥₹₩]?" + num + magnitude, range});
-  out.push_back(
-      {NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK))?([$£€¥₹₩]) ?" + num + magnitude, sign_first});
+                 "([$£€¥₹₩]) ?" + num + magnitude + " ?[-–] ?[$£€¥₹₩]? ?" + num + magnitude, range});
+  out.push_back({NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK|A|C|S))?([$£€¥₹₩]) ?" + num + magnitude,
+                 sign_first});
+  out.push_back({NormaliseKind::kMoney, R"(()\b(USD|EUR|GBP|JPY|CHF|INR) ?)" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + " ?([$€£¥₹₩])", sign_last});
   out.push_back(
       {NormaliseKind::kMoney, "\\b" + num + magnitude + R"( ?(USD|EUR|GBP|JPY|CHF|INR)\b)", sign_last});
+  out.push_back({NormaliseKind::kMoney, R"(([$£€])\.(\d\d)\b)", only_cents});
   out.push_back({NormaliseKind::kMoney, R"(\b(\d+) ?¢)", cents});
 }
 

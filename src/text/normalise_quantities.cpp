@@ -27,7 +27,30 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"nm", "nanometer", "nanometers"},
                            {"μm", "micrometer", "micrometers"},
                            {"m", "meter", "meters"},
+                           {"m/s²", "meter per second squared", "meters per second squared"},
+                           {"sq ft", "square foot", "square feet"},
+                           {"sq m", "square meter", "square meters"},
+                           {"sq km", "square kilometer", "square kilometers"},
+                           {"ft²", "square foot", "square feet"},
+                           {"mi²", "square mile", "square miles"},
+                           {"cm³", "cubic centimeter", "cubic centimeters"},
+                           {"mi", "mile", "miles"},
                            {"ft", "foot", "feet"},
+                           {"gal", "gallon", "gallons"},
+                           {"tbsp", "tablespoon", "tablespoons"},
+                           {"tsp", "teaspoon", "teaspoons"},
+                           {"yrs", "year", "years"},
+                           {"yr", "year", "years"},
+                           {"wks", "week", "weeks"},
+                           {"GB/s", "gigabyte per second", "gigabytes per second"},
+                           {"MB/s", "megabyte per second", "megabytes per second"},
+                           {"kJ", "kilojoule", "kilojoules"},
+                           {"Wh", "watt hour", "watt hours"},
+                           {"MWh", "megawatt hour", "megawatt hours"},
+                           {"GW", "gigawatt", "gigawatts"},
+                           {"Pa", "pascal", "pascals"},
+                           {"bpm", "beat per minute", "beats per minute"},
+                           {"tokens/s", "token per second", "tokens per second"},
                            {"yd", "yard", "yards"},
                            {"kg", "kilogram", "kilograms"},
                            {"mg", "milligram", "milligrams"},
@@ -135,6 +158,24 @@ std::optional<std::string> unit(const Match& m) {
   return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
 }
 
+// "5 ft. 10 in.": abbreviations whose dot is not the sentence's.
+std::optional<std::string> dotted_unit(const Match& m) {
+  const std::string_view sign = m.g(2) == "in" ? std::string_view{} : m.g(2);
+  std::string out = decimal(m.g(1), m.style) + " ";
+  out += sign.empty() ? (is_one(m.g(1)) ? "inch" : "inches") : unit_words(sign, m.g(1));
+  if (sentence_ends_here(m.after)) out += ".";
+  return out;
+}
+
+std::optional<std::string> inches(const Match& m) {  // "2in", "15-in"
+  return decimal(m.g(1), m.style) + (is_one(m.g(1)) ? " inch" : " inches");
+}
+
+std::optional<std::string> feet_inches(const Match& m) {  // "6ft 2in", "5 ft 10 in"
+  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " foot " : " feet ") + cardinal(m.g(2), m.style) +
+         (is_one(m.g(2)) ? " inch" : " inches");
+}
+
 std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
 
 std::optional<std::string> unit_range(const Match& m) {
@@ -153,6 +194,11 @@ std::optional<std::string> range(const Match& m) {
     return year(m.g(1), m.style) + " to " +
            (m.g(2).size() == 2 ? cardinal(m.g(2), m.style) : year(m.g(2), m.style));
   }
+  // "747-400" is a name: ranges rise.
+  const bool whole = m.g(0).find_first_of(".,") == std::string_view::npos;
+  if (whole && m.g(1).size() < 10 && m.g(2).size() < 10 &&
+      std::stol(std::string(m.g(1))) > std::stol(std::string(m.g(2))))
+    return decimal(m.g(1), m.style) + " " + decimal(m.g(2), m.style);
   return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style);
 }
 
@@ -178,6 +224,19 @@ std::optional<std::string> mixed_fraction(const Match& m) {  // "2 1/2"
   return cardinal(m.g(1), m.style) + " and " + fraction_words(m.g(2), m.g(3), m.style);
 }
 
+std::optional<std::string> per(const Match& m) {  // "5 dollars/month"
+  if (!alnum(m.before_char()) && m.before_char() != '%') return std::nullopt;
+  for (const auto& u : kUnits) {
+    if (u.sign == m.g(1)) return " per " + std::string(u.one);
+  }
+  return " per " + std::string(m.g(1) == "mo" ? "month" : m.g(1) == "wk" ? "week" : m.g(1));
+}
+
+std::optional<std::string> fraction_ending(const Match& m) {  // "2/3rds"
+  if (small(m.g(2)) < 3) return std::nullopt;
+  return fraction_words(m.g(1), m.g(2), m.style);
+}
+
 std::optional<std::string> fraction(const Match& m) {
   if (m.before_char() == '/' || m.after_char() == '/' || m.before_char() == '.') return std::nullopt;
   const int over = small(m.g(1));
@@ -185,11 +244,55 @@ std::optional<std::string> fraction(const Match& m) {
   if (m.g(0) == "24/7") return std::string("twenty four seven");
   if (m.g(0) == "9/11") return std::string("nine eleven");
   if (over == under && over == 50) return std::string("fifty fifty");
+  const std::string_view next = m.after.substr(0, 7);
+  if (over == under || next == " stars" || next == " stars." || next == " points") {
+    return cardinal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
+  }
   if (over >= 1 && over < under &&
       (under <= 10 || under == 12 || under == 16 || under == 20 || under == 32 || under == 100)) {
     return fraction_words(m.g(1), m.g(2), m.style);
   }
+  // "12/25" is a day when one of its numbers can only be one.
+  const int month = m.style.british ? under : over;
+  const int day = m.style.british ? over : under;
+  if (month >= 1 && month <= 12 && day > 12 && day <= 31 && m.g(1)[0] != '0') {
+    static constexpr std::array<std::string_view, 12> kMonths{
+        "January", "February", "March",     "April",   "May",      "June",
+        "July",    "August",   "September", "October", "November", "December"};
+    const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
+    const std::string nth = ordinal(std::to_string(day), m.style);
+    return m.style.british ? "the " + nth + " of " + name : name + " " + nth;
+  }
   return cardinal(m.g(1), m.style) + " over " + cardinal(m.g(2), m.style);
+}
+
+std::optional<std::string> power(const Match& m) {  // "2^10", "x^2"
+  const std::string base = digit(m.g(1)[0]) ? decimal(m.g(1), m.style) : std::string(m.g(1));
+  if (m.g(3) == "2" && m.g(2).empty()) return base + " squared";
+  if (m.g(3) == "3" && m.g(2).empty()) return base + " cubed";
+  return base + " to the power of " + (m.g(2).empty() ? "" : "minus ") + cardinal(m.g(3), m.style);
+}
+
+std::optional<std::string> scientific(const Match& m) {  // "6.02e23"
+  return decimal(m.g(1), m.style) + " times ten to the power of " + (m.g(2) == "-" ? "minus " : "") +
+         cardinal(m.g(3), m.style);
+}
+
+std::optional<std::string> difference(const Match& m) {  // "2 - 1 ="
+  return decimal(m.g(1), m.style) + " minus " + decimal(m.g(2), m.style) + " equals ";
+}
+
+std::optional<std::string> quotient(const Match& m) {  // "6 / 3"
+  return decimal(m.g(1), m.style) + " divided by " + decimal(m.g(2), m.style);
+}
+
+std::optional<std::string> product(const Match& m) {  // "2 * 3", "2*3"
+  return decimal(m.g(1), m.style) + " times " + decimal(m.g(2), m.style);
+}
+
+std::optional<std::string> million(const Match& m) {  // "82M parameters"
+  if (upper(m.before_char()) || m.before_char() == '-') return std::nullopt;
+  return decimal(m.g(1), m.style) + (m.g(2) == "bn" ? " billion" : m.g(2) == "tn" ? " trillion" : " million");
 }
 
 struct Vulgar {
@@ -264,13 +367,30 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
   out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
+  out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
   out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
+  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[a-z])\^(-)?(\d{1,4})\b)", power});
+  out.push_back({K::kNumber, R"(\b(\d+(?:\.\d+)?)[eE]([-+]?)(\d{1,3})\b)", scientific});
+  out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
+  out.push_back({K::kSymbol, "\\b" + num + " / " + num + "\\b", quotient});
+  out.push_back({K::kSymbol, "\\b" + num + " ?\\* ?" + num + "\\b", product});
+  out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
+  out.push_back(
+      {K::kUnit, R"(\b(\d+) ?(?:ft|feet|foot)\.? ?(\d{1,2}) ?(?:in|inch|inches)\b\.?)", feet_inches});
+  out.push_back({K::kUnit, "\\b" + num + "-?in\\b", inches});
+  out.push_back({K::kUnit,
+                 "\\b" + num + " ?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
+                 dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
                  unit_range});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
+  out.push_back(
+      {K::kUnit,
+       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|GB|TB|kWh|mile|mi)\b)",
+       per});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
   out.push_back({K::kRange, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
   out.push_back(

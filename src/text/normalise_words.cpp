@@ -120,6 +120,19 @@ std::optional<std::string> latin(const Match& m) {
 
 std::optional<std::string> with(const Match& m) { return std::string(m.g(1).empty() ? "with" : "without"); }
 
+std::optional<std::string> doctorate(const Match& m) {
+  return std::string("P.H.D") + (m.g(0).back() == '.' && sentence_ends_here(m.after) ? "." : "");
+}
+
+std::optional<std::string> weekday_comma(const Match& m) {
+  constexpr std::string_view kDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
+                                        "Friday", "Saturday", "Sunday"};
+  for (const auto day : kDays) {
+    if (day.substr(0, 3) == m.g(1).substr(0, 3)) return std::string(day) + ",";
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> initials(
     const Match& m) {  // "U.S.", "J.R.R.": keep inner dots, english.hpp spells them
   std::string out = join_initials(m.g(0));
@@ -231,7 +244,21 @@ std::optional<std::string> number_sign(const Match& m) { return "number " + std:
 std::optional<std::string> sharp(const Match& m) { return std::string(m.g(1)) + " sharp"; }
 std::optional<std::string> hashtag(const Match& m) { return "hashtag " + std::string(m.g(1)); }
 std::optional<std::string> about(const Match& m) { return "about " + std::string(m.g(1)); }
-std::optional<std::string> product(const Match& m) { return std::string(m.g(1)) + " times "; }
+std::optional<std::string> product(const Match& m) {
+  return std::string(m.g(1)) + " times " + std::string(m.g(2));
+}
+std::optional<std::string> dot_name(const Match& m) {  // ".NET", "a .txt file"
+  return std::string(m.g(1)) + "dot " + std::string(m.g(2));
+}
+std::optional<std::string> comparison(const Match& m) {
+  if (m.before_char() == '-' || m.before_char() == '=') return std::nullopt;  // arrows
+  const std::string_view sign = m.g(1);
+  return std::string(sign == "<"    ? " less than "
+                     : sign == ">"  ? " greater than "
+                     : sign == "<=" ? " less than or equal to "
+                                    : " greater than or equal to ") +
+         std::string(m.g(2));
+}
 std::optional<std::string> spaced_dash(const Match&) { return std::string(" — "); }
 
 }  // namespace
@@ -253,7 +280,11 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\bDr\.)", doctor_or_drive});
   out.push_back({K::kAbbreviation, R"(\bSt\.)", saint_or_street});
   out.push_back({K::kAbbreviation, "\\b(" + all + R"()\.)", abbreviation});
-  out.push_back({K::kAbbreviation, R"(\bw/(o)?\b)", with});
+  out.push_back({K::kAbbreviation, R"(\bw/(o\b)?)", with});
+  out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
+  out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
+  out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
+  out.push_back({K::kSymbol, R"( ?(<=|>=|<|>) ?(-?\d))", comparison});
   out.push_back(
       {K::kAbbreviation,
        R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXL]+)\b)",
@@ -270,7 +301,7 @@ void add_symbols(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\b[A-Za-z](?:\.[A-Za-z])+\b\.?)", initials});
   out.push_back({K::kAbbreviation, R"(\b([A-Z])\. )", lone_initial});
   out.push_back({K::kSymbol, R"( [-–] )", spaced_dash});
-  out.push_back({K::kSymbol, R"(([a-z]) ?\* ?\b)", product});
+  out.push_back({K::kSymbol, R"(\b([a-z]) \* ([a-z])\b)", product});
   out.push_back({K::kSymbol, R"( < )", fixed<kLess>});
   out.push_back({K::kSymbol, R"( > )", fixed<kMore>});
   out.push_back({K::kSymbol, R"([&@%+=°×÷±§²³$£€¥₹₩¢*/\\_|^~{}\[\]<>#])", symbol});
