@@ -14,7 +14,8 @@ quiet = botocore.config.Config(retries={"total_max_attempts": 1})
 
 
 def client(service):
-    return boto3.client(service, endpoint_url=url, region_name="us-east-1", aws_access_key_id="AKID", aws_secret_access_key="right", config=quiet)
+    return boto3.client(service, endpoint_url=url, region_name="us-east-1", aws_access_key_id="AKID", aws_secret_access_key="right",
+                        config=quiet)
 
 
 def step(text):
@@ -69,7 +70,8 @@ step("scale")
 assert cloudwatch.describe_alarms()["MetricAlarms"]
 cloudwatch.put_metric_data(Namespace="n", MetricData=[{"MetricName": "m", "Value": float(i)} for i in range(500)])
 now = datetime.datetime.now(datetime.timezone.utc)  # noqa: UP017 - also of Python 3.10
-data = cloudwatch.get_metric_data(StartTime=now - datetime.timedelta(minutes=10), EndTime=now + datetime.timedelta(minutes=1), MetricDataQueries=[
+minute = datetime.timedelta(minutes=1)
+data = cloudwatch.get_metric_data(StartTime=now - 10 * minute, EndTime=now + minute, MetricDataQueries=[
     {"Id": "q", "MetricStat": {"Metric": {"Namespace": "n", "MetricName": "m"}, "Period": 60, "Stat": "SampleCount"}}])
 assert sum(data["MetricDataResults"][0]["Values"]) == 500
 step("metrics")

@@ -17,6 +17,7 @@ try {
     if (!event.PayloadPart || !first) continue;
     first = false;
     console.log("first-chunk");
+    await new Promise((r) => setTimeout(r, 300)); // the rest fills the buffers up to the instance
     await fetch(url + "/_local/faults", {
       method: "POST", headers: { "x-tts-local-token": "t" }, body: JSON.stringify({ kill: { endpoint } }),
     });

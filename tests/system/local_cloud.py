@@ -15,6 +15,8 @@ import botocore_check
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("HEADROOM_BIN", ROOT / "build" / "release" / "bin"))
+CACHE = pathlib.Path(os.environ.get("HEADROOM_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "headroom")
 FAKE = ROOT / "tests" / "system" / "fake_instance.py"
 SLOW = 4 if "asan" in str(BIN) or "tsan" in str(BIN) else 1  # sanitizers
 

@@ -161,8 +161,9 @@ def test_a_client_that_leaves_frees_its_place(cloud, connect):
 
     def level():
         now = time.time()
-        query = {"Id": "q", "MetricStat": {"Metric": {"Namespace": "AWS/SageMaker", "MetricName": "ConcurrentRequestsPerModel", "Dimensions": [
-            {"Name": "EndpointName", "Value": "e"}, {"Name": "VariantName", "Value": "AllTraffic"}]}, "Period": 10, "Stat": "Minimum"}}
+        metric = {"Namespace": "AWS/SageMaker", "MetricName": "ConcurrentRequestsPerModel", "Dimensions": [
+            {"Name": "EndpointName", "Value": "e"}, {"Name": "VariantName", "Value": "AllTraffic"}]}
+        query = {"Id": "q", "MetricStat": {"Metric": metric, "Period": 10, "Stat": "Minimum"}}
         found = cloudwatch.get_metric_data(StartTime=now - 60, EndTime=now + 10, MetricDataQueries=[query], ScanBy="TimestampDescending")
         return found["MetricDataResults"][0]["Values"]
 
@@ -175,7 +176,8 @@ def test_the_certificate_is_a_ca_and_a_leaf_that_others_do_not_accept(cloud, tmp
     keys = [f.name for f in cloud.ca.parent.iterdir() if b"PRIVATE" in f.read_bytes()]
     assert keys == ["server-key.pem"] and (cloud.ca.parent / "server-key.pem").stat().st_mode & 0o777 == 0o600
     said = subprocess.run([BIN / "tts-local", "trust", "--state", cloud.ca.parent.parent], capture_output=True, text=True, timeout=30)
-    assert f"SSL_CERT_FILE={cloud.ca}" in said.stdout and "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=https://localhost:4600" in said.stdout
+    assert f"SSL_CERT_FILE={cloud.ca}" in said.stdout
+    assert "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=https://localhost:4600" in said.stdout
 
 
 def test_other_hosts_and_http_1_are_not_answered(cloud, connect):

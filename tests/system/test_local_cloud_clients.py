@@ -1,14 +1,12 @@
 """The life of an endpoint through clients other than boto3; the rest of them run in ./dev conformance."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 
 import pytest
-from local_cloud import BIN, ROOT, LocalCloud
+from local_cloud import BIN, CACHE, ROOT, LocalCloud
 
-CACHE = pathlib.Path(os.environ.get("HEADROOM_CACHE", pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "headroom"))
 STEPS = ["create", "invoke", "stream", "scale", "metrics", "logs and quotas", "delete"]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -13,11 +12,12 @@ import urllib.error
 
 import botocore.exceptions
 import pytest
-from local_cloud import BIN, ROOT, LocalCloud, alive, children, make_endpoint, wait_for, wait_status
+from local_cloud import BIN, CACHE, ROOT, LocalCloud, alive, children, make_endpoint, wait_for, wait_status
 
-NPM = pathlib.Path(os.environ.get("HEADROOM_CACHE", pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "headroom")) / "npm-test"
-PACED = {"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "150", "TTS_OVERHEAD_MS": "1"}
-LONG = {"text": "One sentence here. " * 40, "format": "pcm", "stream": True}
+NPM = CACHE / "npm-test"
+PACED = {"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "1000", "TTS_OVERHEAD_MS": "1"}
+# 30 MB of audio: more than lies in any buffer on its way, so a reader that waits keeps the instance in mid-stream.
+LONG = {"text": "One sentence here. " * 500, "format": "pcm", "stream": True}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_killed_instance_is_replaced_and_a_stalled_one_answers_later(cloud):
     cloud.control({"kill": {"endpoint": "e"}})
     wait_for(lambda: children(cloud) and children(cloud) != first)
     runtime = cloud.client("sagemaker-runtime")
-    wait_for(lambda: cloud.client("sagemaker").describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"])
+    wait_for(lambda: serving(cloud.client("sagemaker")))
     cloud.control({"stall": {"endpoint": "e"}})
     time.sleep(0.3)
     done = []
@@ -118,6 +118,10 @@ def test_a_skewed_clock_refuses_signatures_as_aws_does(tmp_path):
         assert local.stop() == 0
 
 
+def serving(sagemaker):
+    return sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"]
+
+
 def kill_in_mid_stream(local, sagemaker, runtime):
     """Opens a stream and a buffered call, kills the instance after the first chunk; the codes both ended with."""
     codes = {}
@@ -127,10 +131,11 @@ def kill_in_mid_stream(local, sagemaker, runtime):
                                     Body=json.dumps({**LONG, "stream": False}))
 
     thread = threading.Thread(target=buffered)
-    thread.start()
     reply = runtime.invoke_endpoint_with_response_stream(EndpointName="e", ContentType="application/json", Body=json.dumps(LONG))
     events = iter(reply["Body"])
     assert next(events)["PayloadPart"]["Bytes"]
+    thread.start()
+    time.sleep(0.3)
     local.control({"kill": {"endpoint": "e"}})
     try:
         for _ in events:
@@ -149,8 +154,9 @@ def test_case_27_an_instance_killed_in_mid_stream_is_an_error_and_the_fleet_heal
     runtime = paced.client("sagemaker-runtime")
     path = f"/proc/{paced.process.pid}/fd"
     for turn in range(times):
+        pids = children(paced)
         assert kill_in_mid_stream(paced, sagemaker, runtime) == {"buffered": "ModelError", "stream": "ModelStreamError"}, turn
-        wait_for(lambda: sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"] == 1)
+        wait_for(lambda pids=pids: pids != children(paced) and serving(sagemaker) == 1)
         if turn == 0:
             held = len(os.listdir(path))
     assert len(os.listdir(path)) <= held + 3  # nothing leaks
@@ -184,7 +190,7 @@ def test_javascript_sees_a_model_stream_error_too(paced, tmp_path):
 def test_kill_9_of_tts_local_at_random_moments_leaves_a_consistent_state(tmp_path, times):
     state, chance, seen = tmp_path / "state", random.Random(7), set()
     expected, made = 1, False
-    for turn in range(times):
+    for _ in range(times):
         local = LocalCloud(state, "--quota", "6")
         if not made:
             sagemaker, made = make_endpoint(local, wait=False), True

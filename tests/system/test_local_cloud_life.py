@@ -106,7 +106,8 @@ def test_lists_are_paged_filtered_and_sorted(cloud):
     assert len(sagemaker.list_models()["Models"]) == 10
     pages = list(sagemaker.get_paginator("list_models").paginate(SortBy="Name", SortOrder="Ascending"))
     assert [m["ModelName"] for p in pages for m in p["Models"]] == [f"m{i:02}" for i in range(23)]
-    assert [m["ModelName"] for m in sagemaker.list_models(NameContains="m2", MaxResults=100, SortBy="Name")["Models"]] == ["m22", "m21", "m20"]
+    found = sagemaker.list_models(NameContains="m2", MaxResults=100, SortBy="Name")["Models"]
+    assert [m["ModelName"] for m in found] == ["m22", "m21", "m20"]
     assert sagemaker.list_models(CreationTimeBefore=0)["Models"] == []
     add_config(sagemaker, "c")
     assert [c["EndpointConfigName"] for c in sagemaker.list_endpoint_configs()["EndpointConfigs"]] == ["c"]
