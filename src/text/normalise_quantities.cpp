@@ -167,8 +167,9 @@ std::optional<std::string> dotted_unit(const Match& m) {
   return out;
 }
 
-std::optional<std::string> inches(const Match& m) {  // "2in", "15-in"
-  return decimal(m.g(1), m.style) + (is_one(m.g(1)) ? " inch" : " inches");
+std::optional<std::string> inches(const Match& m) {  // "2in", "a 15-in screen"
+  const bool one = is_one(m.g(1)) || m.g(0).find('-') != std::string_view::npos;
+  return decimal(m.g(1), m.style) + (one ? " inch" : " inches");
 }
 
 std::optional<std::string> feet_inches(const Match& m) {  // "6ft 2in", "5 ft 10 in"

@@ -2,9 +2,12 @@
 #include "text/normalise.hpp"
 
 #include <chrono>
+#include <fstream>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "text/clean.hpp"
 
 namespace headroom::text {
 namespace {
@@ -176,6 +179,24 @@ TEST(Normalise, ReadsSymbols) {
                      {"<b>bold</b> &amp; plain, 5 &lt; 6", "bold and plain, five less than six"},
                      {"**bold** _it_", "bold it"},
                      {"π", "pi"}});
+}
+
+// kind, text, what is spoken; tab between. The kind "british" is read by the British normaliser.
+TEST(Normalise, ReadsTheTableOfCases) {
+  std::ifstream table("tests/golden/text/normalise.tsv");
+  ASSERT_TRUE(table) << "run from the root of the repository";
+  std::size_t cases = 0;
+  for (std::string line; std::getline(table, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto first = line.find('\t');
+    const auto second = line.find('\t', first + 1);
+    ASSERT_NE(second, std::string::npos) << line;
+    const std::string in = line.substr(first + 1, second - first - 1);
+    const Normaliser& n = line.substr(0, first) == "british" ? british() : american();
+    EXPECT_EQ(squeezed(n.apply(clean(in).text)), line.substr(second + 1)) << in;
+    ++cases;
+  }
+  EXPECT_GE(cases, 250U);
 }
 
 TEST(Normalise, LeavesAKindAloneWhenItIsSwitchedOff) {
