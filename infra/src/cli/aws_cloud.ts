@@ -36,6 +36,8 @@ function checkUrl(url: string | undefined): string | undefined {
 }
 
 const named = (error: unknown, ...names: string[]): boolean => error instanceof Error && names.includes(error.name);
+// Answers to HEAD have no body, and so no code: only the status tells.
+const httpStatus = (error: unknown): number | undefined => (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 const missingStack = (error: unknown): boolean => error instanceof Error && /does not exist/.test(error.message);
 
 export async function awsCloud(options: CloudOptions): Promise<Cloud> {
@@ -141,8 +143,8 @@ class AwsCloud implements Cloud {
       await this.s3.send(new HeadBucketCommand({ Bucket: bucket, ExpectedBucketOwner: await this.account() }));
       return "ours";
     } catch (error) {
-      if (named(error, "NotFound", "NoSuchBucket")) return "absent";
-      if (named(error, "403", "Forbidden", "AccessDenied")) return "foreign";
+      if (httpStatus(error) === 404) return "absent";
+      if (httpStatus(error) === 403) return "foreign";
       throw error;
     }
   }
@@ -152,7 +154,7 @@ class AwsCloud implements Cloud {
       await this.s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key, ExpectedBucketOwner: await this.account() }));
       return true;
     } catch (error) {
-      if (named(error, "NotFound", "NoSuchKey")) return false;
+      if (httpStatus(error) === 404) return false;
       throw error;
     }
   }
