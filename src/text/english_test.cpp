@@ -113,5 +113,54 @@ TEST(Roles, AreGuessedFromTheNeighbours) {
   EXPECT_EQ(guess_role("used", {.next = "to"}), "VBD");
 }
 
+TEST(Homographs, AreReadByTheWordsBesideThem) {
+  struct Row {
+    std::string_view word;
+    WordContext context;
+    std::string_view role;
+    std::string_view say_as = {};
+  };
+  const Row rows[] = {
+      {"lead", {.next = "pipes"}, "", "led"},
+      {"lead", {.previous = "pencil"}, "", "led"},
+      {"lead", {.previous = "will", .next = "the"}, "-"},
+      {"wind", {.previous = "strong"}, "DEFAULT"},
+      {"wind", {.next = "up"}, "VERB"},
+      {"winds", {.previous = "road", .next = "uphill"}, "VERB"},
+      {"bow", {.previous = "a", .before_previous = "take"}, "VERB"},
+      {"bow", {.previous = "a", .before_previous = "tied"}, "DEFAULT"},
+      {"close", {.previous = "a", .next = "friend"}, "ADJ"},
+      {"close", {.previous = "the", .next = "of"}, "NOUN"},
+      {"close", {.previous = "stay", .next = "to"}, "ADJ"},
+      {"content", {.previous = "web"}, "NOUN"},
+      {"content", {.previous = "is", .next = "with"}, "DEFAULT"},
+      {"minute", {.previous = "a", .next = "amount"}, "ADJ"},
+      {"minute", {.previous = "a"}, "-"},
+      {"bass", {.next = "guitar"}, "ADJ"},
+      {"bass", {.previous = "sea"}, "DEFAULT"},
+      {"dove", {.previous = "he", .next = "into"}, "VERB"},
+      {"dove", {.previous = "a"}, "-"},
+      {"produce", {.previous = "fresh"}, "NOUN"},
+      {"resume", {.previous = "your"}, "", "résumé"},
+      {"polish", {.next = "the"}, "", "polish"},
+      {"invalid", {.previous = "the", .next = "ticket"}, "DEFAULT"},
+      {"use", {.previous = "in"}, "NOUN"},
+      {"present", {.previous = "was"}, "DEFAULT"},
+      {"object", {.previous = "i", .next = "to"}, "VERB"},
+      {"read", {.previous = "widely"}, "VBN"},
+      {"tear", {.previous = "a"}, "-"},
+  };
+  for (const auto& row : rows) {
+    const auto reading = homograph(row.word, row.context);
+    if (row.role == "-") {
+      EXPECT_FALSE(reading) << row.word << " after " << row.context.previous;
+      continue;
+    }
+    ASSERT_TRUE(reading) << row.word << " after " << row.context.previous;
+    EXPECT_EQ(reading->role, row.role) << row.word;
+    EXPECT_EQ(reading->say_as, row.say_as) << row.word;
+  }
+}
+
 }  // namespace
 }  // namespace headroom::text

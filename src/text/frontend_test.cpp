@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 namespace headroom::text {
 namespace {
@@ -174,6 +175,26 @@ TEST_F(FrontendTest, SpeaksOtherLanguagesThroughEspeakOrSaysWhatIsMissing) {
   EXPECT_TRUE(frontend().segments("नमस्ते दुनिया।", Language::kHindi));
   EXPECT_TRUE(frontend().segments("Ciao mondo.", Language::kItalian));
   EXPECT_TRUE(frontend().segments("Olá, tudo bem?", Language::kPortuguese));
+}
+
+// espeak-ng keeps a copy of a voice for every change of voice unless it is made to let go of it.
+TEST_F(FrontendTest, KeepsNoMemoryForAChangeOfLanguage) {
+  if (!frontend().segments("hola", Language::kSpanish)) GTEST_SKIP() << frontend().status();
+  const auto alternate = [&](int times) {
+    for (int i = 0; i < times; ++i)
+      frontend().segments("uno", i % 2 == 0 ? Language::kSpanish : Language::kItalian).value();
+  };
+  alternate(50);
+  const auto before = mallinfo2().uordblks;
+  alternate(1000);
+  EXPECT_LT(mallinfo2().uordblks, before + 400'000);  // it was 1.3 MB
+}
+
+TEST_F(FrontendTest, LeavesKindsAloneThatAreSwitchedOff) {
+  NormaliseOptions options;
+  options.set(NormaliseKind::kNumber, false);
+  EXPECT_EQ(all(*frontend().segments("hello 12", Language::kAmerican, options)), "həlˈO wˌʌntˈu|");
+  EXPECT_NE(all(*frontend().segments("hello 12", Language::kAmerican)), "həlˈO wˌʌntˈu|");
 }
 
 TEST_F(FrontendTest, NamesAMissingModelDirectory) {
