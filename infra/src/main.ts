@@ -35,7 +35,8 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       const cloud = await cloudFor(options);
       await cloud.account(); // credentials that do not hold are said at once
       const { synthesise } = await import("./app.ts");
-      return deploy(deployments, synthesise(deployments, options.out ?? "cdk.out"), options, cloud, terminal);
+      const { scratch } = await import("./cli/synth.ts");
+      return deploy(deployments, synthesise(deployments, options.out ?? scratch()), options, cloud, terminal);
     }
   }
 }

@@ -8,15 +8,16 @@ import { destroy } from "../src/cli/destroy.ts";
 import { parseOptions } from "../src/cli/options.ts";
 import { explain } from "../src/cli/problems.ts";
 import { Problem } from "../src/problem.ts";
-import { synthesise } from "../src/app.ts";
 import { FakeAws } from "./fake_aws.ts";
 import { FakeTerminal } from "./fake_cloud.ts";
-import { deployment, plan, temporary } from "./fixtures.ts";
+import { deployment, plan } from "./fixtures.ts";
 
 const aws = new FakeAws();
 let cloud: Cloud;
 const one = deployment(plan("published"), undefined, { imageUri: "123456789012.dkr.ecr.us-east-1.amazonaws.com/headroom-tts-serve:1" });
-const templates = synthesise([one], temporary());
+const prefix = `models/kokoro-82m/${one.model.manifestSha256}/`;
+const templates = ["SpeechFoundationStack", "SpeechModelCacheStack-kokoro-82m", "SpeechEndpointStack-kokoro-82m"]
+  .map((stack) => ({ stack, body: JSON.stringify({ Description: `${stack} & <${prefix}>`, Resources: {} }) }));
 const options = parseOptions(["deploy", "kokoro-82m", "--yes"]);
 
 before(async () => {

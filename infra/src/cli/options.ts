@@ -40,7 +40,7 @@ const ROWS: Row[] = [
   { name: "hf-token-secret", value: "NAME", help: "take the weights from models/huggingface/MODEL.toml, with the token in this secret" },
   { name: "plan", value: "FILE", help: "the plan to deploy; default: artifacts/<endpoint>/plan.json" },
   { name: "no-plan", help: "deploy without autoscaling, whatever plan lies there" },
-  { name: "out", value: "DIR", help: "where synth writes the templates; default: cdk.out" },
+  { name: "out", value: "DIR", help: "where synth writes the templates; default: infra/cdk.out of the checkout" },
   { name: "endpoint-url", value: "URL", help: "another address for every AWS service; default: AWS_ENDPOINT_URL" },
   { name: "alarm-topic", value: "ARN", help: "SNS topic that the informative alarms tell" },
   { name: "yes", help: "do not ask" },

@@ -1,5 +1,9 @@
 // speech-infra synth and diff: the templates, and what they would change.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Deployment } from "../deployment.ts";
+import { ROOT } from "../paths.ts";
 import { EXIT } from "../problem.ts";
 import type { Cloud } from "./cloud.ts";
 import type { Options } from "./options.ts";
@@ -20,9 +24,12 @@ export function sayScaling(deployment: Deployment, terminal: Terminal): void {
   }
 }
 
+// Where templates are written that nobody asked for: two runs at once do not meet.
+export const scratch = (): string => mkdtempSync(join(tmpdir(), "speech-infra-"));
+
 export async function synth(deployments: Deployment[], options: Options, terminal: Terminal): Promise<number> {
   const { synthesise } = await import("../app.ts");
-  const templates = synthesise(deployments, options.out ?? "cdk.out");
+  const templates = synthesise(deployments, options.out ?? join(ROOT, "infra", "cdk.out"));
   for (const deployment of deployments) {
     sayScaling(deployment, terminal);
     if (deployment.image === "") {
@@ -35,7 +42,7 @@ export async function synth(deployments: Deployment[], options: Options, termina
 
 export async function diff(deployments: Deployment[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
   const { synthesise } = await import("../app.ts");
-  const templates = synthesise(deployments, options.out ?? "cdk.out");
+  const templates = synthesise(deployments, options.out ?? scratch());
   for (const deployment of deployments) sayScaling(deployment, terminal);
   for (const { stack, body } of templates) {
     const state = await cloud.stack(stack);
