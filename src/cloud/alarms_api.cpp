@@ -1,9 +1,10 @@
-// CloudWatch: alarms, stored and described.
+// CloudWatch: alarms, their states and their history.
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "cloud/alarm_engine.hpp"
 #include "cloud/metric_query.hpp"
 #include "cloud/operations.hpp"
 
@@ -20,7 +21,13 @@ void read_alarm_metric(Fields& fields, Json& alarm) {
     if (fields.has("MetricName"))
       fields.refuse("MetricName", "MetricName cannot be given together with Metrics");
     alarm["Metrics"] = Json::array();
-    for (const Json& query : queries) alarm["Metrics"].push_back(read_metric_query(query, fields));
+    int returned = 0;
+    for (const Json& query : queries) {
+      alarm["Metrics"].push_back(read_metric_query(query, fields));
+      if (fields.ok() && alarm["Metrics"].back().value("ReturnData", true)) ++returned;
+    }
+    if (fields.ok() && returned != 1 && !alarm.contains("ThresholdMetricId"))
+      fields.refuse("Metrics", "Exactly one element must have ReturnData");
     return;
   }
   const Json metric = metric_json(read_metric(fields));
@@ -69,6 +76,10 @@ Result<Json> put_alarm(Api& api, const Json& in) {
     alarm["EvaluateLowSampleCountPercentile"] = *low;
   read_alarm_metric(fields, alarm);
   if (!fields.ok()) return fields.failure();
+  if (alarm.contains("Metrics")) {
+    if (const auto fine = check_metric_queries(alarm["Metrics"]); !fine)
+      return fail(ErrorCode::kInvalidArgument, fine.error().message, "ValidationError");
+  }
   const auto known = api.world.alarms.find(name);
   if (known != api.world.alarms.end()) {
     copy_members(known->second, alarm,
@@ -79,6 +90,10 @@ Result<Json> put_alarm(Api& api, const Json& in) {
     alarm["StateReason"] = "Unchecked: Initial alarm creation";
     alarm["StateUpdatedTimestamp"] = alarm["StateTransitionedTimestamp"] = epoch_seconds(api.now);
   }
+  const bool fresh = known == api.world.alarms.end();
+  note_alarm_history(api.world, name, "ConfigurationUpdate",
+                     fmt::format("Alarm \"{}\" {}", name, fresh ? "created" : "updated"),
+                     {{"version", "1.0"}, {"type", fresh ? "Create" : "Update"}}, api.now);
   api.world.alarms[name] = std::move(alarm);
   return Json::object();
 }
@@ -129,14 +144,68 @@ Result<Json> delete_alarms(Api& api, const Json& in) {
     if (api.world.alarms.count(name) == 0)
       return fail(ErrorCode::kNotFound, fmt::format("No alarm named {}; nothing was deleted", name));
   }
-  for (const auto& name : names) api.world.alarms.erase(name);
+  for (const auto& name : names) {
+    api.world.alarms.erase(name);
+    note_alarm_history(api.world, name, "ConfigurationUpdate", fmt::format("Alarm \"{}\" deleted", name),
+                       {{"version", "1.0"}, {"type", "Delete"}}, api.now);
+  }
   return Json::object();
 }
 
+// The next evaluation may change the state again, as on AWS.
+Result<Json> set_state(Api& api, const Json& in) {
+  Fields fields(in);
+  const std::string name = fields.text("AlarmName", 255);
+  const auto state =
+      capacity::parse_alarm_state(fields.choice("StateValue", {"OK", "ALARM", "INSUFFICIENT_DATA"}));
+  const std::string reason = fields.text("StateReason", 1023);
+  const auto data = fields.maybe_text("StateReasonData", 4000);
+  if (!fields.ok()) return fields.failure();
+  if (data && !Json::accept(*data))
+    return fail(ErrorCode::kInvalidArgument, "StateReasonData was not valid JSON", "InvalidFormatFault");
+  const auto known = api.world.alarms.find(name);
+  if (known == api.world.alarms.end())
+    return fail(ErrorCode::kNotFound, fmt::format("No alarm named {}", name));
+  set_alarm_state(api.world, known->second, *state, reason, data.value_or(""), api.now);
+  call_alarm_policies(api.world, known->second);
+  return Json::object();
+}
+
+Result<Json> describe_history(Api& api, const Json& in) {
+  Fields fields(in);
+  const auto name = fields.maybe_text("AlarmName", 255);
+  const auto types = fields.texts("AlarmTypes", 64);
+  const auto type =
+      fields.maybe_choice("HistoryItemType", {"ConfigurationUpdate", "StateUpdate", "Action",
+                                              "AlarmContributorStateUpdate", "AlarmContributorAction"});
+  const auto start = fields.maybe_time("StartDate"), end = fields.maybe_time("EndDate");
+  const auto limit = fields.maybe_integer("MaxRecords", 1, 100).value_or(100);
+  const auto token = fields.maybe_text("NextToken");
+  const bool ascending =
+      fields.maybe_choice("ScanBy", {"TimestampDescending", "TimestampAscending"}) == "TimestampAscending";
+  if (!fields.ok()) return fields.failure();
+  std::vector<const Json*> rows;
+  for (const Json& item : api.world.scaling.history) {
+    const double at = item["Timestamp"];
+    if (name && item["AlarmName"] != *name) continue;
+    if (type && item["HistoryItemType"] != *type) continue;
+    if (!types.empty() && std::find(types.begin(), types.end(), "MetricAlarm") == types.end()) continue;
+    if ((start && at < epoch_seconds(*start)) || (end && at > epoch_seconds(*end))) continue;
+    rows.push_back(&item);
+  }
+  if (ascending) std::reverse(rows.begin(), rows.end());
+  const auto page = paginate(rows.size(), limit, token);
+  if (!page) return fail(ErrorCode::kInvalidArgument, page.error().message, "InvalidNextToken");
+  Json out{{"AlarmHistoryItems", Json::array()}};
+  for (std::size_t i = page->begin; i < page->end; ++i) out["AlarmHistoryItems"].push_back(*rows[i]);
+  if (!page->next_token.empty()) out["NextToken"] = page->next_token;
+  return out;
+}
+
 constexpr std::array kOperations{
-    OperationRow{"PutMetricAlarm", put_alarm, true},
-    OperationRow{"DescribeAlarms", describe_alarms},
-    OperationRow{"DeleteAlarms", delete_alarms, true},
+    OperationRow{"PutMetricAlarm", put_alarm, true},        OperationRow{"DescribeAlarms", describe_alarms},
+    OperationRow{"DeleteAlarms", delete_alarms, true},      OperationRow{"SetAlarmState", set_state, true},
+    OperationRow{"DescribeAlarmHistory", describe_history},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "cloud/operations.hpp"
 #include "cloud/scaling.hpp"
+#include "cloud/scaling_schedule.hpp"
 
 namespace headroom::cloud {
 namespace {
@@ -105,6 +106,9 @@ Result<Json> deregister_target(Api& api, const Json& in) {
     delete_policy_alarms(api.world, (*it)["PolicyARN"]);
     it = policies.erase(it);
   }
+  std::erase_if(api.world.scaling.scheduled,
+                [&](const Json& action) { return action["ResourceId"] == resource; });
+  api.world.scaling.memory.erase(resource);
   return Json::object();
 }
 
@@ -276,9 +280,11 @@ Result<Json> describe_activities(Api& api, const Json& in) {
   check_namespace(fields);
   const auto resource = fields.maybe_text("ResourceId", 1600);
   fields.maybe_choice("ScalableDimension", {kDimension});
+  const bool all = fields.maybe_flag("IncludeNotScaledActivities").value_or(false);
   if (!fields.ok()) return fields.failure();
   std::vector<Json> rows;
   for (const Json& activity : api.world.activities) {
+    if (!all && activity.contains("NotScaledReasons")) continue;
     if (!resource || activity["ResourceId"] == *resource) rows.push_back(activity);
   }
   return page_of(fields, rows, "ScalingActivities");
@@ -292,6 +298,9 @@ constexpr std::array kOperations{
     OperationRow{"DescribeScalingPolicies", describe_policies},
     OperationRow{"DeleteScalingPolicy", delete_policy, true},
     OperationRow{"DescribeScalingActivities", describe_activities},
+    OperationRow{"PutScheduledAction", put_scheduled_action, true},
+    OperationRow{"DeleteScheduledAction", delete_scheduled_action, true},
+    OperationRow{"DescribeScheduledActions", describe_scheduled_actions},
 };
 
 }  // namespace

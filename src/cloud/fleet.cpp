@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cloud/scaling.hpp"
 #include "cloud/scaling_control.hpp"
 
 namespace headroom::cloud {
@@ -312,6 +313,7 @@ Step advance(World& world, base::WallTime now) {
       ++it;
     }
   }
+  if (finish_activities(world, now)) step.changed = true;
   return step;
 }
 

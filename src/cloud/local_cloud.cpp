@@ -13,6 +13,7 @@
 #include "cloud/certificate.hpp"
 #include "cloud/front.hpp"
 #include "cloud/h2_server.hpp"
+#include "cloud/metric_journal.hpp"
 #include "cloud/process.hpp"
 #include "cloud/supervisor.hpp"
 #include "model/model_file.hpp"
@@ -57,6 +58,7 @@ struct LocalCloud::Impl {
   const base::Clock& clock = base::SystemClock::instance();
   LocalCloudOptions options;
   std::unique_ptr<StateFile> state;
+  std::unique_ptr<MetricJournal> journal;
   base::Guarded<World> world{World(base::SystemClock::instance())};
   net::Loop loop{1};  // relay and front rely on one thread
   net::Client client{loop};
@@ -71,6 +73,11 @@ struct LocalCloud::Impl {
 
   void log(std::string_view line) const {
     if (options.log) options.log(line);
+  }
+
+  void keep_metrics() {
+    if (const auto kept = journal->append(world); !kept)
+      log("cannot keep the metrics: " + base::describe(kept.error()));
   }
 
   base::Result<void> prepare_world() {
@@ -94,7 +101,8 @@ struct LocalCloud::Impl {
       auto found = state->load(w);
       if (!found) return tl::unexpected(found.error());
       orphans = std::move(*found);
-      return {};
+      journal = std::make_unique<MetricJournal>(options.state_folder);
+      return journal->load(w);
     });
     if (!loaded) return loaded;
     for (const Orphan& orphan : orphans) {
@@ -105,9 +113,9 @@ struct LocalCloud::Impl {
   }
 
   base::Result<void> begin(std::optional<Credentials> credentials) {
-    supervisor = std::make_unique<Supervisor>(
-        world, *state, client, clock,
-        SupervisorSettings{options.serve_binary, options.instance_cores, options.log});
+    supervisor = std::make_unique<Supervisor>(world, *state, client, clock,
+                                              SupervisorSettings{options.serve_binary, options.instance_cores,
+                                                                 options.log, [this] { keep_metrics(); }});
     FrontSettings settings{
         std::move(credentials), {"127.0.0.1", "localhost", "::1"}, options.region, options.control_token};
     settings.hosts.insert(host_of(options.address));

@@ -4,67 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/options.hpp"
-
 namespace headroom::cloud {
 namespace {
 
-constexpr std::int64_t kKeepRawSeconds = 3 * 3600;
-constexpr std::int64_t kKeepSeconds = 24 * 3600;
+constexpr double kKeepRawSeconds = 3 * 3600;  // of real time
+constexpr double kKeepSeconds = 24 * 3600;
 
 std::int64_t align(std::int64_t time, std::int64_t period) {
   const std::int64_t rest = time % period;
   return time - (rest < 0 ? rest + period : rest);
-}
-
-void merge(Readings& into, const Readings& more) {
-  if (into.count == 0) {
-    into = more;
-    return;
-  }
-  into.sum += more.sum;
-  into.minimum = std::min(into.minimum, more.minimum);
-  into.maximum = std::max(into.maximum, more.maximum);
-  into.count += more.count;
-  for (const auto& value : more.raw) {
-    if (!into.raw.empty() && into.raw.back().first == value.first)
-      into.raw.back().second += value.second;
-    else
-      into.raw.push_back(value);
-  }
-}
-
-// Nearest rank: the smallest reading that at least p percent of all are not above.
-std::optional<double> percentile(Readings& all, double p) {
-  if (all.raw.empty()) return std::nullopt;
-  std::sort(all.raw.begin(), all.raw.end());
-  double total = 0;
-  for (const auto& [value, count] : all.raw) total += count;
-  const double rank = std::max(1.0, std::ceil(p / 100.0 * total - 1e-9));
-  double seen = 0;
-  for (const auto& [value, count] : all.raw) {
-    seen += count;
-    if (seen >= rank) return value;
-  }
-  return all.raw.back().first;
-}
-
-std::optional<double> evaluate(Readings& all, Statistic statistic) {
-  switch (statistic.kind) {
-    case StatKind::kAverage:
-      return all.count > 0 ? std::optional(all.sum / all.count) : std::nullopt;
-    case StatKind::kSum:
-      return all.sum;
-    case StatKind::kMinimum:
-      return all.minimum;
-    case StatKind::kMaximum:
-      return all.maximum;
-    case StatKind::kSampleCount:
-      return all.count;
-    case StatKind::kPercentile:
-      return percentile(all, statistic.percentile);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -75,35 +23,24 @@ MetricKey make_key(std::string metric_namespace, std::string name,
   return {std::move(metric_namespace), std::move(name), std::move(dimensions)};
 }
 
-Readings one_reading(double value, double count) {
-  return {value * count, value, value, count, {{value, count}}};
+void MetricStore::run_faster(double times) { fast_ = times; }
+
+double MetricStore::cloud_now_s() const {
+  return std::chrono::duration<double>(clock_.wall().time_since_epoch()).count() * fast_;
 }
 
-std::optional<Statistic> parse_statistic(std::string_view text) {
-  if (text == "Average") return Statistic{StatKind::kAverage};
-  if (text == "Sum") return Statistic{StatKind::kSum};
-  if (text == "Minimum") return Statistic{StatKind::kMinimum};
-  if (text == "Maximum") return Statistic{StatKind::kMaximum};
-  if (text == "SampleCount") return Statistic{StatKind::kSampleCount};
-  if (text.size() < 2 || text[0] != 'p') return std::nullopt;
-  const auto p = base::parse_number(std::string(text.substr(1)));
-  if (!p || *p < 0 || *p > 100) return std::nullopt;
-  return Statistic{StatKind::kPercentile, *p};
+void MetricStore::add(Series& series, std::int64_t second, const Readings& readings) const {
+  if (drops_) return;
+  capacity::merge(series.seconds[second], readings);
+  series.fresh.insert(second);
 }
 
-double MetricStore::now_s() const {
-  return std::chrono::duration<double>(clock_.wall().time_since_epoch()).count();
-}
-
-void MetricStore::add(Series& series, std::int64_t second, const Readings& readings) {
-  merge(series.seconds[second], readings);
-}
-
-void MetricStore::forget_old(Series& series, std::int64_t now) {
-  while (!series.seconds.empty() && series.seconds.begin()->first < now - kKeepSeconds)
+void MetricStore::forget_old(Series& series, std::int64_t now) const {
+  const auto keep = std::llround(kKeepSeconds * fast_), keep_raw = std::llround(kKeepRawSeconds * fast_);
+  while (!series.seconds.empty() && series.seconds.begin()->first < now - keep)
     series.seconds.erase(series.seconds.begin());
   // Walks back from the limit only as far as raw readings are still there.
-  auto it = series.seconds.lower_bound(now - kKeepRawSeconds);
+  auto it = series.seconds.lower_bound(now - keep_raw);
   while (it != series.seconds.begin()) {
     --it;
     if (it->second.raw.empty()) break;
@@ -111,7 +48,7 @@ void MetricStore::forget_old(Series& series, std::int64_t now) {
   }
 }
 
-void MetricStore::close_bucket(Series& series, Source& source) {
+void MetricStore::close_bucket(Series& series, Source& source) const {
   if (source.covered_s > 0) {
     const double mean = source.area / source.covered_s;
     add(series, source.bucket_s, {mean, source.minimum, source.maximum, 1, {{mean, 1}}});
@@ -122,7 +59,7 @@ void MetricStore::close_bucket(Series& series, Source& source) {
   source.maximum = source.minimum = source.level;  // what is carried over counts in the next bucket too
 }
 
-void MetricStore::roll(Series& series, Source& source, double now) {
+void MetricStore::roll(Series& series, Source& source, double now) const {
   while (now >= static_cast<double>(source.bucket_s + kBucketSeconds)) {
     const double edge = static_cast<double>(source.bucket_s + kBucketSeconds);
     const double span = std::max(0.0, edge - source.since_s);
@@ -140,8 +77,8 @@ void MetricStore::roll(Series& series, Source& source, double now) {
 
 void MetricStore::add_source(const MetricKey& key, const std::string& source) {
   Series& series = series_[key];
-  series.held_back = true;
-  const double now = now_s();
+  series.held_back = series.gauge = true;
+  const double now = cloud_now_s();
   Source fresh;
   fresh.since_s = now;
   fresh.bucket_s = align(static_cast<std::int64_t>(std::floor(now)), kBucketSeconds);
@@ -155,7 +92,7 @@ void MetricStore::change_level(const MetricKey& key, const std::string& source, 
   const auto it = series->second.sources.find(source);
   if (it == series->second.sources.end()) return;
   Source& gauge = it->second;
-  roll(series->second, gauge, now_s());
+  roll(series->second, gauge, cloud_now_s());
   gauge.level += delta;
   gauge.maximum = std::max(gauge.maximum, gauge.level);
   gauge.minimum = std::min(gauge.minimum, gauge.level);
@@ -166,7 +103,7 @@ void MetricStore::remove_source(const MetricKey& key, const std::string& source)
   if (series == series_.end()) return;
   const auto it = series->second.sources.find(source);
   if (it == series->second.sources.end()) return;
-  roll(series->second, it->second, now_s());
+  roll(series->second, it->second, cloud_now_s());
   close_bucket(series->second, it->second);
   series->second.sources.erase(it);
 }
@@ -174,7 +111,7 @@ void MetricStore::remove_source(const MetricKey& key, const std::string& source)
 void MetricStore::record(const MetricKey& key, double value) {
   Series& series = series_[key];
   series.held_back = true;
-  const auto now = static_cast<std::int64_t>(std::floor(now_s()));
+  const auto now = static_cast<std::int64_t>(std::floor(cloud_now_s()));
   add(series, now, one_reading(value));
   forget_old(series, now);
 }
@@ -182,36 +119,61 @@ void MetricStore::record(const MetricKey& key, double value) {
 void MetricStore::put(const MetricKey& key, Readings readings, base::WallTime at, const std::string& unit) {
   Series& series = series_[key];
   if (!unit.empty()) series.unit = unit;
-  const auto second = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
-  add(series, second, readings);
-  forget_old(series, static_cast<std::int64_t>(std::floor(now_s())));
+  const double real = std::chrono::duration<double>(at.time_since_epoch()).count();
+  add(series, static_cast<std::int64_t>(std::floor(real * fast_)), readings);
+  forget_old(series, static_cast<std::int64_t>(std::floor(cloud_now_s())));
+}
+
+capacity::TimeSeries MetricStore::collect(Series& series, Statistic statistic, std::int64_t period_s,
+                                          std::int64_t first, std::int64_t last, std::int64_t open,
+                                          double scale) {
+  const double now = cloud_now_s();
+  for (auto& [name, source] : series.sources) roll(series, source, now);
+  const bool counts = statistic.kind == StatKind::kSum || statistic.kind == StatKind::kSampleCount;
+  capacity::TimeSeries points;
+  for (auto it = series.seconds.lower_bound(first); it != series.seconds.end() && it->first < open;) {
+    const std::int64_t bucket = align(it->first, period_s);
+    if (bucket >= last) break;
+    Readings all;
+    for (; it != series.seconds.end() && it->first < bucket + period_s && it->first < open; ++it)
+      capacity::merge(all, it->second);
+    if (const auto value = capacity::evaluate(all, statistic))
+      points[bucket] = counts ? *value * scale : *value;
+  }
+  return points;
 }
 
 std::vector<MetricPoint> MetricStore::query(const MetricKey& key, Statistic statistic, std::int64_t period_s,
                                             base::WallTime start, base::WallTime end) {
   const auto found = series_.find(key);
   if (found == series_.end() || period_s < 1) return {};
-  Series& series = found->second;
-  const double now = now_s();
-  for (auto& [name, source] : series.sources) roll(series, source, now);
-
-  using std::chrono::floor;
   using std::chrono::seconds;
-  const std::int64_t first = align(floor<seconds>(start).time_since_epoch().count(), period_s);
-  const std::int64_t last = std::chrono::ceil<seconds>(end).time_since_epoch().count();
-  const std::int64_t open = series.held_back
-                                ? align(static_cast<std::int64_t>(std::floor(now)), kBucketSeconds)
-                                : std::int64_t{1} << 60;
+  const auto cloud = [&](std::int64_t real) { return std::llround(static_cast<double>(real) * fast_); };
+  const auto first = align(std::chrono::floor<seconds>(start).time_since_epoch().count(), period_s);
+  const auto last = std::chrono::ceil<seconds>(end).time_since_epoch().count();
+  const auto now = std::chrono::floor<seconds>(clock_.wall()).time_since_epoch().count();
+  const std::int64_t open =
+      found->second.held_back ? cloud(align(now, kBucketSeconds)) : std::int64_t{1} << 60;
   std::vector<MetricPoint> points;
-  for (auto it = series.seconds.lower_bound(first); it != series.seconds.end() && it->first < open;) {
-    const std::int64_t bucket = align(it->first, period_s);
-    if (bucket >= last) break;
-    Readings all;
-    for (; it != series.seconds.end() && it->first < bucket + period_s && it->first < open; ++it)
-      merge(all, it->second);
-    if (const auto value = evaluate(all, statistic)) points.push_back({bucket, *value});
-  }
+  // A source gives N datapoints where it would give one.
+  for (const auto& [time, value] :
+       collect(found->second, statistic, std::max<std::int64_t>(1, cloud(period_s)), cloud(first),
+               cloud(last), open, found->second.gauge ? 1 / fast_ : 1))
+    points.push_back({std::llround(static_cast<double>(time) / fast_), value});
   return points;
+}
+
+capacity::TimeSeries MetricStore::cloud_points(const MetricKey& key, Statistic statistic,
+                                               std::int64_t period_s, std::int64_t begin_s,
+                                               std::int64_t end_s) {
+  const auto found = series_.find(key);
+  if (found == series_.end() || period_s < 1) return {};
+  Series& series = found->second;
+  const std::int64_t open = series.held_back
+                                ? align(static_cast<std::int64_t>(std::floor(cloud_now_s())), kBucketSeconds)
+                                : std::int64_t{1} << 60;
+  const double scale = series.held_back && !series.gauge ? fast_ : 1;
+  return collect(series, statistic, period_s, align(begin_s, period_s), end_s, open, scale);
 }
 
 std::vector<MetricKey> MetricStore::list() const {

@@ -7,21 +7,29 @@
 // bucket counts), and its time-weighted mean, which Average and Sum work on. So with several instances
 // Maximum is the busiest instance's, Sum the mean of the whole variant, SampleCount instances times buckets.
 // Publication: gauge and service readings become visible when their 10 s bucket (aligned to the epoch) has
-// closed, custom data at once. Percentiles are exact (nearest rank over raw readings) while raw readings are
-// kept (3 h); aggregates are kept for 24 h. Units: the caller's. Time: wall clock, injected. Single threaded:
-// the caller locks. Source: CloudWatch API reference (GetMetricData: start rounded down to the period, end
-// exclusive).
+// closed, custom data at once.
+// Cloud time: with run_faster(N) a period of 10 s passes in 10/N real seconds. Readings are kept in cloud
+// seconds (epoch seconds times N). There are two views. query() is for clients and works in real time: a
+// datapoint is what N = 1 would show. cloud_points() is for alarms and works in cloud time: sums and counts
+// of the service's readings are multiplied by N, as if the load had lasted for the whole period, so that
+// rates per second are those of real time in both. Percentiles are exact (nearest rank over raw readings)
+// while raw readings are kept (3 h); aggregates are kept for 24 h. Units: the caller's. Time: wall clock,
+// injected. Single threaded: the caller locks. Source: CloudWatch API reference (GetMetricData: start rounded
+// down to the period, end exclusive).
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "capacity/metric_math.hpp"
+#include "capacity/metric_statistics.hpp"
 
 namespace headroom::cloud {
 
@@ -35,19 +43,11 @@ struct MetricKey {
 MetricKey make_key(std::string metric_namespace, std::string name,
                    std::vector<std::pair<std::string, std::string>> dimensions);
 
-// One or more readings taken together.
-struct Readings {
-  double sum = 0, minimum = 0, maximum = 0, count = 0;
-  std::vector<std::pair<double, double>> raw{};  // value, how often; empty for a statistic set
-};
-Readings one_reading(double value, double count = 1);
-
-enum class StatKind { kAverage, kSum, kMinimum, kMaximum, kSampleCount, kPercentile };
-struct Statistic {
-  StatKind kind = StatKind::kAverage;
-  double percentile = 0;
-};
-std::optional<Statistic> parse_statistic(std::string_view text);  // "Maximum", "p95", "p99.9"
+using capacity::one_reading;
+using capacity::parse_statistic;
+using capacity::Readings;
+using capacity::Statistic;
+using capacity::StatKind;
 
 struct MetricPoint {
   std::int64_t time_s = 0;  // start of the period, epoch seconds
@@ -60,6 +60,10 @@ class MetricStore {
 
   explicit MetricStore(const base::Clock& clock) : clock_(clock) {}
 
+  void run_faster(double times);               // before the first reading
+  double cloud_now_s() const;                  // cloud time
+  void drop_all(bool drop) { drops_ = drop; }  // while true no reading is kept: a fault for tests
+
   void add_source(const MetricKey& key, const std::string& source);
   void change_level(const MetricKey& key, const std::string& source,
                     int delta);  // an unknown source is ignored
@@ -70,9 +74,16 @@ class MetricStore {
   // Ascending; only periods with data. `period_s` >= 1.
   std::vector<MetricPoint> query(const MetricKey& key, Statistic statistic, std::int64_t period_s,
                                  base::WallTime start, base::WallTime end);
+  // By start of the period in cloud seconds, within [begin, end); `period_s` in cloud seconds.
+  capacity::TimeSeries cloud_points(const MetricKey& key, Statistic statistic, std::int64_t period_s,
+                                    std::int64_t begin_s, std::int64_t end_s);
   std::vector<MetricKey> list() const;
   std::string unit(const MetricKey& key) const;
   void set_unit(const MetricKey& key, const std::string& unit);
+
+  // Lines for metric_journal.hpp: everything that changed since the last call. Unreadable lines are skipped.
+  std::string take_journal();
+  void replay(std::string_view lines);
 
  private:
   struct Source {
@@ -85,16 +96,23 @@ class MetricStore {
     std::map<std::int64_t, Readings> seconds;
     std::map<std::string, Source> sources;
     std::string unit = "None";
-    bool held_back = false;  // readings wait for their bucket to close
+    bool held_back = false;          // readings wait for their bucket to close
+    bool gauge = false;              // levels of sources; else single readings
+    int number = 0;                  // in the journal; 0: not written yet
+    std::set<std::int64_t> fresh{};  // seconds that changed since the journal was taken
   };
 
-  double now_s() const;
-  static void roll(Series& series, Source& source, double now);
-  static void close_bucket(Series& series, Source& source);
-  static void add(Series& series, std::int64_t second, const Readings& readings);
-  static void forget_old(Series& series, std::int64_t now);
+  capacity::TimeSeries collect(Series& series, Statistic statistic, std::int64_t period_s, std::int64_t first,
+                               std::int64_t last, std::int64_t open, double scale);
+  void roll(Series& series, Source& source, double now) const;
+  void close_bucket(Series& series, Source& source) const;
+  void add(Series& series, std::int64_t second, const Readings& readings) const;
+  void forget_old(Series& series, std::int64_t now) const;
 
   const base::Clock& clock_;
+  double fast_ = 1;
+  bool drops_ = false;
+  int journal_series_ = 0;
   std::map<MetricKey, Series> series_;
 };
 

@@ -128,5 +128,57 @@ TEST(Statistic, RefusesWhatCloudWatchDoesNotHave) {
   EXPECT_EQ(parse_statistic("p99.9")->percentile, 99.9);
 }
 
+TEST_F(Store, RunsFasterForAlarmsAndInRealTimeForClients) {
+  store.run_faster(30);
+  const MetricKey invocations = make_key("AWS/SageMaker", "Invocations", {});
+  store.add_source(kKey, "i-1");
+  store.change_level(kKey, "i-1", 6);
+  for (int i = 0; i < 20; ++i) {
+    store.record(invocations, 1);
+    clock.advance(milliseconds(1000));
+  }
+  const auto now = static_cast<std::int64_t>(store.cloud_now_s());
+  EXPECT_EQ(now, 1'800'000'020LL * 30);
+  // Clients: two periods of 10 s, as without run_faster.
+  EXPECT_EQ(ask("Sum").size(), 2U);
+  EXPECT_NEAR(ask("Sum")[0].value, 6, 1e-9);
+  EXPECT_NEAR(ask("SampleCount")[1].value, 1, 1e-9);
+  EXPECT_EQ(ask("Maximum")[1].time_s, 1'800'000'010);
+  const auto counted = store.query(invocations, {StatKind::kSum}, 10, start, clock.wall());
+  ASSERT_EQ(counted.size(), 2U);
+  EXPECT_EQ(counted[0].value, 10);
+  // Alarms: 60 cloud seconds are 2 real ones; one request a second is 60 in a minute.
+  const auto minutes = store.cloud_points(invocations, {StatKind::kSum}, 60, now - 120, now);
+  EXPECT_EQ(minutes, (capacity::TimeSeries{{now - 120, 60}, {now - 60, 60}}));
+  const auto levels = store.cloud_points(kKey, {StatKind::kMaximum}, 10, now - 20, now);
+  EXPECT_EQ(levels, (capacity::TimeSeries{{now - 20, 6}, {now - 10, 6}}));
+  EXPECT_EQ(store.cloud_points(kKey, {StatKind::kSum}, 10, now - 10, now),
+            (capacity::TimeSeries{{now - 10, 6}}));
+}
+
+TEST_F(Store, ComesBackFromItsJournal) {
+  const MetricKey latency = make_key("AWS/SageMaker", "ModelLatency", {{"EndpointName", "e"}});
+  for (const double value : {1.0, 2.0, 3.0}) store.record(latency, value);
+  store.put(kKey, {10, 1, 4, 3, {}}, clock.wall(), "Count");
+  std::string lines = store.take_journal();
+  EXPECT_TRUE(store.take_journal().empty());
+  clock.advance(seconds(20));
+  store.record(latency, 9);
+  lines += store.take_journal() + "[1,broken";
+  MetricStore again(clock);
+  again.replay(lines);
+  clock.advance(seconds(10));
+  const auto ask_both = [&](MetricStore& one, const MetricKey& key, const char* statistic) {
+    std::vector<double> values;
+    for (const auto& p : one.query(key, *parse_statistic(statistic), 10, start, clock.wall()))
+      values.push_back(p.value);
+    return values;
+  };
+  EXPECT_EQ(ask_both(again, latency, "p95"), (std::vector<double>{3, 9}));
+  EXPECT_EQ(ask_both(again, latency, "Sum"), ask_both(store, latency, "Sum"));
+  EXPECT_EQ(ask_both(again, kKey, "Average"), ask_both(store, kKey, "Average"));
+  EXPECT_EQ(again.unit(kKey), "Count");
+}
+
 }  // namespace
 }  // namespace headroom::cloud

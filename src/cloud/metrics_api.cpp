@@ -26,19 +26,46 @@ Result<std::pair<base::WallTime, base::WallTime>> read_range(Fields& fields) {
   return std::pair{start, end};
 }
 
-Json points_json(const Json& query, std::vector<MetricPoint> points, bool ascending) {
-  if (!ascending) std::reverse(points.begin(), points.end());
+Json points_json(const Json& query, const capacity::TimeSeries& points, bool ascending) {
   Json times = Json::array(), values = Json::array();
-  for (const MetricPoint& point : points) {
-    times.push_back(static_cast<double>(point.time_s));
-    values.push_back(point.value);
+  for (const auto& [time, value] : points) {
+    times.push_back(static_cast<double>(time));
+    values.push_back(value);
   }
-  const Json& stat = query["MetricStat"];
+  if (!ascending) {
+    std::reverse(times.begin(), times.end());
+    std::reverse(values.begin(), values.end());
+  }
+  const std::string label =
+      query.contains("MetricStat") ? query["MetricStat"]["Metric"]["MetricName"] : query["Id"];
   return {{"Id", query["Id"]},
-          {"Label", query.value("Label", stat["Metric"]["MetricName"].get<std::string>())},
+          {"Label", query.value("Label", label)},
           {"Timestamps", times},
           {"Values", values},
           {"StatusCode", "Complete"}};
+}
+
+Result<Json> read_queries(Fields& fields) {
+  const Json& raw = fields.list("MetricDataQueries");
+  if (fields.ok() && (raw.empty() || raw.size() > 500))
+    fields.refuse("MetricDataQueries", "Member must have 1 to 500 elements");
+  Json queries = Json::array();
+  for (const Json& query : raw) queries.push_back(read_metric_query(query, fields));
+  if (!fields.ok()) return fields.failure();
+  if (const auto fine = check_metric_queries(queries); !fine)
+    return fail(ErrorCode::kInvalidArgument, fine.error().message, "ValidationError");
+  return queries;
+}
+
+// The series of one query: an expression may give several.
+Result<capacity::SeriesList> series_of(const Json& query, const capacity::MathValue& value) {
+  if (const auto* series = std::get_if<capacity::TimeSeries>(&value)) return capacity::SeriesList{*series};
+  if (const auto* list = std::get_if<capacity::SeriesList>(&value)) return *list;
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("Error in expression '{}': it gives a number, a time series is needed; use TIME_SERIES",
+                  query["Id"].get<std::string>()),
+      "ValidationError");
 }
 
 Result<Json> get_metric_data(Api& api, const Json& in) {
@@ -47,34 +74,23 @@ Result<Json> get_metric_data(Api& api, const Json& in) {
   if (!range) return tl::unexpected(range.error());
   const bool ascending =
       fields.maybe_choice("ScanBy", {"TimestampDescending", "TimestampAscending"}) == "TimestampAscending";
-  const Json& queries = fields.list("MetricDataQueries");
-  if (fields.ok() && (queries.empty() || queries.size() > 500))
-    fields.refuse("MetricDataQueries", "Member must have 1 to 500 elements");
-  if (!fields.ok()) return fields.failure();
+  const auto queries = read_queries(fields);
+  if (!queries) return tl::unexpected(queries.error());
+  const auto values = query_values(api.world.metrics, *queries, range->first, range->second);
+  if (!values) return fail(ErrorCode::kInvalidArgument, values.error().message, "ValidationError");
   Json results = Json::array();
   std::size_t total = 0;
-  for (const Json& raw : queries) {
-    const Json query = read_metric_query(raw, fields);
-    if (!fields.ok()) return fields.failure();
-    if (query.contains("Expression"))
-      return fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format(
-              "Error in expression '{}': metric math is not computed by this cloud; ask for the metrics "
-              "themselves",
-              query["Id"].get<std::string>()),
-          "ValidationError");
+  for (const Json& query : *queries) {
     if (!query.value("ReturnData", true)) continue;
-    const Json& stat = query["MetricStat"];
-    Fields metric(stat["Metric"]);
-    auto points =
-        api.world.metrics.query(read_metric(metric), *parse_statistic(stat["Stat"].get<std::string>()),
-                                stat["Period"], range->first, range->second);
-    total += points.size();
-    if (total > kMaxDatapoints)
-      return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("more than {} datapoints; ask for a shorter range", kMaxDatapoints));
-    results.push_back(points_json(query, std::move(points), ascending));
+    const auto list = series_of(query, values->at(query["Id"]));
+    if (!list) return tl::unexpected(list.error());
+    for (const auto& series : *list) {
+      total += series.size();
+      if (total > kMaxDatapoints)
+        return fail(ErrorCode::kInvalidArgument,
+                    fmt::format("more than {} datapoints; ask for a shorter range", kMaxDatapoints));
+      results.push_back(points_json(query, series, ascending));
+    }
   }
   return Json{{"MetricDataResults", results}, {"Messages", Json::array()}};
 }

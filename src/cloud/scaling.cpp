@@ -1,4 +1,4 @@
-// Bounds, activities and target-tracking alarms.
+// Target-tracking alarms and resource ids.
 #include "cloud/scaling.hpp"
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 
 namespace headroom::cloud {
 namespace {
-
-constexpr std::size_t kMaxActivities = 1000;
 
 struct PredefinedMetric {
   std::string_view type;
@@ -48,6 +46,11 @@ void set_metric(const Json& policy, Json& alarm) {
   const Json custom = configuration.value("CustomizedMetricSpecification", Json::object());
   if (custom.contains("Metrics")) {
     alarm["Metrics"] = custom["Metrics"];
+    // A policy's metrics name no period: a minute.
+    for (Json& query : alarm["Metrics"]) {
+      if (query.contains("MetricStat") && !query["MetricStat"].contains("Period"))
+        query["MetricStat"]["Period"] = 60;
+    }
     return;
   }
   copy_members(custom, alarm, {"Namespace", "MetricName", "Statistic", "Unit"});
@@ -65,64 +68,6 @@ std::optional<ResourceId> parse_resource_id(const std::string& text) {
   ResourceId id{text.substr(kFirst.size(), middle - kFirst.size()), text.substr(middle + kSecond.size())};
   if (!base::is_sagemaker_name(id.endpoint) || !base::is_sagemaker_name(id.variant)) return std::nullopt;
   return id;
-}
-
-void add_activity(World& world, const std::string& resource_id, base::WallTime now,
-                  const std::string& description, const std::string& cause, const std::string& status,
-                  const std::string& message) {
-  Json activity{{"ActivityId", random_uuid()},
-                {"ServiceNamespace", "sagemaker"},
-                {"ResourceId", resource_id},
-                {"ScalableDimension", "sagemaker:variant:DesiredInstanceCount"},
-                {"Description", description},
-                {"Cause", cause},
-                {"StartTime", epoch_seconds(now)},
-                {"EndTime", epoch_seconds(now)},
-                {"StatusCode", status}};
-  if (!message.empty()) activity["StatusMessage"] = message;
-  world.activities.push_front(std::move(activity));
-  if (world.activities.size() > kMaxActivities) world.activities.pop_back();
-}
-
-bool keep_within_bounds(World& world, base::WallTime now) {
-  bool changed = false;
-  for (const auto& [resource, target] : world.targets) {
-    const auto id = parse_resource_id(resource);
-    if (!id) continue;
-    const auto it = world.endpoints.find(id->endpoint);
-    Variant* variant = world.variant(id->endpoint, id->variant);
-    if (variant == nullptr || it->second.status != "InService") continue;
-    const int low = target.at("MinCapacity"), high = target.at("MaxCapacity");
-    const int wanted = std::clamp(variant->desired, low, high);
-    if (wanted == variant->desired) continue;
-    const bool out = wanted > variant->desired;
-    if (target["SuspendedState"].value(out ? "DynamicScalingOutSuspended" : "DynamicScalingInSuspended",
-                                       false))
-      continue;
-    const std::string cause = fmt::format("{} capacity was set to {}", out ? "minimum" : "maximum", wanted);
-    const std::string description = fmt::format("Setting desired instance count to {}.", wanted);
-    const int extra = wanted - variant->desired;
-    if (out && world.desired_instances() + extra > world.settings.quota) {
-      const bool told = !world.activities.empty() &&
-                        world.activities.front().value("StatusCode", "") == "Failed" &&
-                        world.activities.front().value("ResourceId", "") == resource &&
-                        world.activities.front().value("Description", "") == description;
-      if (!told)
-        add_activity(world, resource, now, description, cause, "Failed",
-                     fmt::format("The quota of {} instances does not allow it.", world.settings.quota));
-      continue;
-    }
-    variant->desired = wanted;
-    it->second.status = "Updating";
-    it->second.modified = now;
-    add_activity(
-        world, resource, now, description, cause, "Successful",
-        fmt::format(
-            "Successfully set desired instance count to {}. Change successfully fulfilled by sagemaker.",
-            wanted));
-    changed = true;
-  }
-  return changed;
 }
 
 void make_tracking_alarms(World& world, const Json& policy, base::WallTime now) {

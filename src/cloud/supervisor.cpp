@@ -26,6 +26,7 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds{50};
 constexpr auto kPingEvery = std::chrono::milliseconds{100};
+constexpr auto kKeepEvery = std::chrono::seconds(10);
 constexpr std::size_t kMaxLine = 64U << 10U;
 
 struct Running {
@@ -61,7 +62,7 @@ struct Supervisor::Impl {
   CorePool cores;
   std::map<std::string, Running> running;  // by instance id; only the thread touches it
   UsageSampler usage;
-  base::SteadyTime next_usage{};
+  base::SteadyTime next_usage{}, next_keep{};
   int wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   std::jthread thread;
 
@@ -275,9 +276,17 @@ struct Supervisor::Impl {
     });
   }
 
+  void keep(bool now_in_any_case) {
+    const auto now = clock.steady();
+    if (!settings.keep || (!now_in_any_case && now < next_keep)) return;
+    next_keep = now + kKeepEvery;
+    settings.keep();
+  }
+
   void look() {
     reap();
     sample_usage();
+    keep(false);
     const Step step = world.with([&](World& w) { return advance(w, clock.wall()); });
     for (const Order& order : step.orders) carry_out(order);
     for (const SignalOrder& order : world.with([](World& w) { return std::exchange(w.signals, {}); })) {
@@ -306,6 +315,7 @@ struct Supervisor::Impl {
       wait();
       reap();
     }
+    keep(true);
     save();
   }
 

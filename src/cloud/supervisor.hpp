@@ -22,6 +22,7 @@ struct SupervisorSettings {
   std::string serve_binary;
   int instance_cores = 1;
   std::function<void(std::string_view)> log;  // one line for the operator
+  std::function<void()> keep;                 // called every ten seconds and at the end, if set
 };
 
 class Supervisor {

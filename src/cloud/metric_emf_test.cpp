@@ -1,0 +1,61 @@
+// Embedded metrics: what is taken from a log line and what is not.
+#include "cloud/metric_emf.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "cloud/metric_usage.hpp"
+
+namespace headroom::cloud {
+namespace {
+
+struct Lines : testing::Test {
+  base::FakeClock clock{base::WallTime{std::chrono::seconds{1'800'000'000}}};
+  MetricStore store{clock};
+  double value(const MetricKey& key, StatKind kind) {
+    const auto points = store.query(key, {kind}, 60, clock.wall() - std::chrono::seconds(60),
+                                    clock.wall() + std::chrono::seconds(60));
+    return points.empty() ? -1 : points[0].value;
+  }
+};
+
+TEST_F(Lines, BecomeMetricsOfEachDimensionSet) {
+  const std::string line =
+      R"({"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"Headroom","Dimensions":[["E"],["E","V"]],)"
+      R"("Metrics":[{"Name":"Offered","Unit":"Count"},{"Name":"Times","Unit":"Milliseconds"},{"Name":"Absent"}]}]},)"
+      R"("E":"e","V":"v","Offered":12,"Times":[1,2,6]})";
+  EXPECT_EQ(take_embedded_metrics(store, line), 4);
+  EXPECT_EQ(value(make_key("Headroom", "Offered", {{"E", "e"}}), StatKind::kSum), 12);
+  const auto times = make_key("Headroom", "Times", {{"V", "v"}, {"E", "e"}});
+  EXPECT_EQ(value(times, StatKind::kAverage), 3);
+  EXPECT_EQ(value(times, StatKind::kSampleCount), 3);
+  EXPECT_EQ(store.unit(times), "Milliseconds");
+}
+
+TEST_F(Lines, ThatAreNoMetricsAreNoMetrics) {
+  for (
+      const char* line :
+      {"", "plain", "{\"_aws\"", "{\"_aws\":1}", "{\"_aws\":{}}",
+       R"({"_aws":{"Timestamp":"x","CloudWatchMetrics":[]}})",
+       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"AWS/X","Metrics":[{"Name":"a"}]}]},"a":1})",
+       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"N","Dimensions":[["D"]],"Metrics":[{"Name":"a"}]}]},"a":1})",
+       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"N","Metrics":[{"Name":"a"}]}]},"a":"1"})"})
+    EXPECT_EQ(take_embedded_metrics(store, line), 0) << line;
+  EXPECT_TRUE(store.list().empty());
+}
+
+TEST(Usage, OfThisProcessIsSeenFromTheSecondSampleOn) {
+  UsageSampler sampler;
+  const auto now = base::SteadyTime{std::chrono::hours{1}};
+  const auto first = sampler.sample(getpid(), now);
+  EXPECT_FALSE(first.cpu_percent);
+  ASSERT_TRUE(first.memory_percent);
+  EXPECT_GT(*first.memory_percent, 0);
+  const auto second = sampler.sample(getpid(), now + std::chrono::seconds(1));
+  ASSERT_TRUE(second.cpu_percent);
+  EXPECT_GE(*second.cpu_percent, 0);
+  EXPECT_FALSE(sampler.sample(0x7ffffff0, now).memory_percent);
+}
+
+}  // namespace
+}  // namespace headroom::cloud
