@@ -59,6 +59,50 @@ TEST(Signature, RefusesOldOnesStrangersAndNone) {
   EXPECT_EQ(stranger.error().context, "UnrecognizedClientException");
 }
 
+std::string said(const net::Request& request, base::WallTime now, const SignatureScope& scope = {}) {
+  const auto verified = verify_signature(request, kCredentials, now, scope);
+  return verified ? "" : verified.error().message;
+}
+
+TEST(Signature, SaysWhichWayTheClocksDiffer) {
+  const auto request = signed_request("", kVanilla);
+  EXPECT_EQ(
+      said(request, kNow + std::chrono::minutes(5)),
+      "Signature expired: 20150830T123600Z is now earlier than 20150830T123630Z (20150830T124130Z - 5 min.)");
+  EXPECT_EQ(said(request, kNow - std::chrono::minutes(6)),
+            "Signature not yet current: 20150830T123600Z is still later than 20150830T123530Z "
+            "(20150830T123030Z + 5 "
+            "min.)");
+  EXPECT_EQ(said(request, kNow + std::chrono::minutes(4)), "");
+}
+
+TEST(Signature, MustBeForThisServiceAndRegion) {
+  const auto request = signed_request("", kVanilla);
+  EXPECT_EQ(said(request, kNow, {"us-east-1", "service"}), "");
+  EXPECT_NE(said(request, kNow, {"us-east-1", "sagemaker"}).find("correct service: 'sagemaker'"),
+            std::string::npos);
+  EXPECT_NE(said(request, kNow, {"eu-west-1", "service"}).find("valid region"), std::string::npos);
+}
+
+TEST(Signature, MustCoverHostAndEveryAmzHeader) {
+  auto request = signed_request("", kVanilla);
+  request.headers.add("X-Amz-Target", "SageMaker.DeleteEndpoint");
+  EXPECT_NE(said(request, kNow).find("must be a signed header"), std::string::npos);
+}
+
+TEST(Signature, OfAnEventStreamMayNameItsKindInsteadOfAHash) {
+  auto request = signed_request("", kVanilla);
+  request.headers.set("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-EVENTS");
+  request.headers.set("Authorization",
+                      "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+                      "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" +
+                          kVanilla);
+  SignatureScope scope;
+  EXPECT_NE(said(request, kNow, scope).find("not the hash of the body"), std::string::npos);
+  scope.event_stream = true;  // then it is the signature that does not fit
+  EXPECT_NE(said(request, kNow, scope).find("does not match"), std::string::npos);
+}
+
 TEST(Signature, RefusesAHashThatIsNotTheBodys) {
   auto request = signed_request("", kVanilla);
   request.headers.set("x-amz-content-sha256", std::string(64, '0'));

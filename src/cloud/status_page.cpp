@@ -25,7 +25,7 @@ table { border-collapse: collapse; width: 100%; } th, td { text-align: left; pad
 th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); } td.n { font-variant-numeric: tabular-nums; }
 .soft { color: var(--soft); } .good { color: var(--good); } .busy { color: var(--busy); } .bad { color: var(--bad); }
 .mark { font-weight: 600; } svg { width: 100%; height: 120px; display: block; } svg text { font-size: 11px; fill: var(--soft); }
-.curve { fill: none; stroke: var(--live); stroke-width: 2; } .rule { stroke: var(--busy); stroke-dasharray: 5 4; }
+.curve { fill: none; stroke: var(--live); stroke-width: 2; } .dot { fill: var(--live); } .rule { stroke: var(--busy); stroke-dasharray: 5 4; }
 .axis { stroke: var(--line); }
 </style>
 <main>
@@ -59,9 +59,10 @@ function chart(key, variant, now) {
   const s = svg("svg", { viewBox: "0 0 1000 120", preserveAspectRatio: "none", role: "img" });
   s.append(svg("title", {}, "Requests in flight on the busiest instance, last two minutes"));
   s.append(svg("line", { x1: 40, x2: 990, y1: 105, y2: 105, class: "axis" }), svg("text", { x: 0, y: 14 }, top.toFixed(0)), svg("text", { x: 0, y: 108 }, "0"));
-  for (const line of variant.lines) s.append(svg("line", { x1: 40, x2: 990, y1: y(line.value), y2: y(line.value), class: "rule" }),
-    svg("text", { x: 46, y: y(line.value) - 4 }, line.name + " " + line.value));
-  s.append(svg("polyline", { points: points.map(p => x(p[0]) + "," + y(p[1])).join(" "), class: "curve" }));
+  variant.lines.forEach((line, i) => s.append(svg("line", { x1: 40, x2: 990, y1: y(line.value), y2: y(line.value), class: "rule" }),
+    svg("text", { x: 46 + i % 4 * 235, y: y(line.value) - 4 }, line.name.slice(-28) + " " + line.value)));
+  s.append(svg("polyline", { points: points.map(p => x(p[0]) + "," + y(p[1])).join(" "), class: "curve" }),
+    svg("circle", { cx: x(now), cy: y(variant.busiest), r: 4, class: "dot" }));
   return s;
 }
 function endpoint(e, now) {

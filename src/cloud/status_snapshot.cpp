@@ -52,12 +52,15 @@ Json policy_lines(const World& world, const std::string& resource) {
     if (policy.value("ResourceId", "") != resource) continue;
     const std::string name = policy.value("PolicyName", "");
     const Json tracking = policy.value("TargetTrackingScalingPolicyConfiguration", Json::object());
-    if (tracking.contains("TargetValue"))
-      lines.push_back({{"name", name + " target"}, {"value", tracking["TargetValue"]}});
+    const Json target = tracking.value("TargetValue", Json());
+    if (!target.is_null()) lines.push_back({{"name", name + ": target"}, {"value", target}});
     for (const auto& [key, alarm] : world.alarms) {
       if (!names_policy(alarm, policy.value("PolicyARN", "")) || !alarm.contains("Threshold")) continue;
-      if (alarm.value("MetricName", "").rfind("ConcurrentRequestsPer", 0) == 0)
-        lines.push_back({{"name", key}, {"value", alarm["Threshold"]}});
+      if (alarm.value("MetricName", "").rfind("ConcurrentRequestsPer", 0) != 0 ||
+          alarm["Threshold"] == target)
+        continue;
+      const bool low = alarm.value("ComparisonOperator", "").rfind("LessThan", 0) == 0;
+      lines.push_back({{"name", name + (low ? ": in below" : ": out above")}, {"value", alarm["Threshold"]}});
     }
   }
   return lines;

@@ -22,6 +22,10 @@ TARGETS = {
     "normaliser": "clang",
     "markup": "clang",
     "phonemiser": "clang",
+    "request": "clang",
+    "cbor": "clang",
+    "event_frame": "clang",
+    "signature": "clang",
 }
 MAX_BYTES = 4096  # of one input: long enough for every rule, short enough for many runs
 
