@@ -3,7 +3,6 @@ export const FOUNDATION_STACK = "SpeechFoundationStack";
 export const REPOSITORY = "headroom-tts-serve";
 export const BUCKET_PATTERN = "headroom-speech-${AWS::AccountId}-${AWS::Region}";
 export const ROLE_PATTERN = "headroom-speech-execution-${AWS::Region}";
-export const BUILD_ROLE_PATTERN = (model: string): string => `headroom-speech-cache-${stackPart(model)}-\${AWS::Region}`;
 
 // Stack names hold letters, digits and hyphens.
 export function stackPart(model: string): string {

@@ -176,6 +176,21 @@ test("a paced model has no weights and no model cache", () => {
   assert.equal(only(endpointOf(all), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataSource"], undefined);
 });
 
+test("weights from Hugging Face: pinned revision and hashes, and the token only by its secret", () => {
+  const hash = "f".repeat(64);
+  const source = { repository: "o/n", revision: "a".repeat(40), files: { "manifest.json": hash, "ir/model.bin": hash }, tokenSecret: "hf-token" };
+  const made = synthesise([{ ...deployment(undefined, undefined, { noPlan: true }), huggingFace: source }], temporary());
+  const resources = (JSON.parse(made[1]!.body) as { Resources: Resources }).Resources;
+  const variables = only(resources, "AWS::CodeBuild::Project")["Environment"]["EnvironmentVariables"] as { Name: string; Type: string; Value: unknown }[];
+  const value = (name: string): unknown => variables.find((one) => one.Name === name)?.Value;
+  assert.equal(value("HF_REVISION"), "a".repeat(40));
+  assert.equal(value("HF_FILES"), `${hash}  manifest.json\n${hash}  ir/model.bin`);
+  assert.deepEqual(variables.find((one) => one.Name === "HF_TOKEN"), { Name: "HF_TOKEN", Type: "SECRETS_MANAGER", Value: "hf-token" });
+  const policies = ofType(resources, "AWS::IAM::Policy").map((one) => JSON.stringify(one)).join();
+  assert.match(policies, /secretsmanager:GetSecretValue/);
+  assert.doesNotMatch(policies, /"Resource":"\*"/);
+});
+
 test("two models with one endpoint are refused", () => {
   const one = deployment(plan("published"));
   assert.throws(() => synthesise([one, one], temporary()), /two of the models have the endpoint/);

@@ -8,7 +8,7 @@ import * as logs from "aws-cdk-lib/aws-logs";
 import * as s3 from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
 import type { Deployment } from "../deployment.ts";
-import { BUCKET_PATTERN, BUILD_ROLE_PATTERN, cacheProject, sourceKey, weightsPrefix } from "../names.ts";
+import { BUCKET_PATTERN, cacheProject, sourceKey, weightsPrefix } from "../names.ts";
 import { acknowledgeWildcards, nagName } from "./nag.ts";
 import { bucketArn, bucketName } from "./refs.ts";
 
@@ -27,7 +27,6 @@ export class SpeechModelCacheStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new iam.Role(this, "BuildRole", {
-      roleName: Fn.sub(BUILD_ROLE_PATTERN(model.name)),
       assumedBy: new iam.ServicePrincipal("codebuild.amazonaws.com", { conditions: { StringEquals: { "aws:SourceAccount": this.account } } }),
     }).withoutPolicyUpdates();
     const project = new codebuild.Project(this, "Build", {
