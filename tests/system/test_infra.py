@@ -1,12 +1,14 @@
 """speech-infra: its own tests, cfn-lint, the command as people run it, and the endpoint stack applied to the local cloud."""
 
 import hashlib
+import http.server
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 
 import pytest
@@ -189,3 +191,62 @@ def test_the_model_cache_build_prepares_the_weights_and_refuses_others(tmp_path)
         assert hashlib.sha256((tmp_path / "bucket" / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
     refused = subprocess.run([*OFFLINE, "bash", script, tmp_path / "other", "0" * 64], **run)
     assert refused.returncode == 1 and "correct weights.manifest_sha256" in refused.stdout and not (tmp_path / "other").exists()
+
+
+class Hub(http.server.SimpleHTTPRequestHandler):
+    """Hugging Face as the build sees it: files of one commit, for one token."""
+
+    folder = pathlib.Path()
+    damaged = ""
+
+    def do_GET(self):
+        prefix = f"/owner/name/resolve/{'a' * 40}/"
+        if self.headers["Authorization"] != "Bearer secret" or not self.path.startswith(prefix):
+            return self.send_error(401)
+        name = self.path.removeprefix(prefix)
+        data = (self.folder / name).read_bytes()
+        self.send_response(200)
+        self.end_headers()
+        return self.wfile.write(data + b"x" if name == self.damaged else data)
+
+    def log_message(self, *words):
+        """Nothing is told: pytest's output is the place for that."""
+
+
+@pytest.mark.model
+def test_weights_of_a_hub_are_taken_at_their_hashes_only(tmp_path):
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "headroom"
+    whole = pathlib.Path(os.environ.get("HEADROOM_CACHE", cache)) / "models" / "kokoro-82m"
+    model = tmp_path / "model"  # a few files are enough
+    (model / "voices").mkdir(parents=True)
+    manifest = json.loads((whole / "manifest.json").read_text())
+    manifest["files"] = [entry for entry in manifest["files"] if entry["path"] in ("vocab.json", "voices/af_heart.bin")]
+    for entry in manifest["files"]:
+        shutil.copyfile(whole / entry["path"], model / entry["path"])
+    (model / "manifest.json").write_text(json.dumps(manifest))
+    names = ("manifest.json", "vocab.json", "voices/af_heart.bin")
+    files = {name: hashlib.sha256((model / name).read_bytes()).hexdigest() for name in names}
+    Hub.folder = model
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def build(target: str, token: str = "secret") -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["bash", INFRA / "assets" / "prepare-model.sh", tmp_path / target, files["manifest.json"]], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, timeout=120,
+            env={**os.environ, "HEADROOM_CACHE": str(tmp_path / f"cache-{target}"), "HF_REPOSITORY": "owner/name", "HF_REVISION": "a" * 40,
+                 "HF_FILES": "\n".join(f"{hash_}  {name}" for name, hash_ in files.items()), "HF_TOKEN": token,
+                 "HF_ENDPOINT": f"http://127.0.0.1:{server.server_address[1]}", "no_proxy": "127.0.0.1"})
+
+    try:
+        done = build("bucket")
+        assert done.returncode == 0 and (tmp_path / "bucket" / "voices" / "af_heart.bin").exists(), done.stdout
+        Hub.damaged = "vocab.json"
+        done = build("damaged")
+        assert done.returncode == 1 and "another SHA-256" in done.stdout and not (tmp_path / "damaged").exists(), done.stdout
+        Hub.damaged = ""
+        done = build("refused", token="wrong")
+        assert done.returncode == 1 and "check repository, revision, path and token" in done.stdout, done.stdout
+        assert "wrong" not in done.stdout, "the token was shown"
+    finally:
+        server.shutdown()
