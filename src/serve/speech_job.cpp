@@ -12,6 +12,9 @@ namespace headroom::serve {
 namespace {
 
 constexpr std::size_t kBufferedLimit = 64U << 10U;  // about 1.4 s of 24 kHz PCM waiting in the socket's queue
+// A later segment should be there this long before playback runs dry: its own synthesis, and the way to the
+// client, take time after it was chosen.
+constexpr auto kPlaybackReserve = std::chrono::milliseconds(500);
 // Between sentences whose neighbour was not known when they were planned.
 constexpr double kSentencePause = 0.35;
 
@@ -155,7 +158,7 @@ void SpeechJob::refuse(const ApiFailure& failure) {
 // hold up the first words of others.
 base::SteadyTime SpeechJob::deadline() const {
   if (resume_by_) return *resume_by_;
-  if (first_audio_) return playback_end_;
+  if (first_audio_) return playback_end_ - kPlaybackReserve;
   return arrival_ + context_.slo + base::from_s(static_cast<double>(samples_out_) / request_.sample_rate);
 }
 
