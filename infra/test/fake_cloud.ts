@@ -31,8 +31,8 @@ export class FakeCloud implements Cloud {
     return now;
   }
   async template(name: string): Promise<string | undefined> { return this.bodies.get(name); }
-  async prepare(name: string, body: string, parameters: Record<string, string>): Promise<{ changeSet: string; changes: Change[] }> {
-    this.log.push(`prepare ${name}`);
+  async prepare(name: string, body: string, parameters: Record<string, string>, adopt = false): Promise<{ changeSet: string; changes: Change[] }> {
+    this.log.push(`prepare ${name}${adopt ? " adopting" : ""}`);
     if (this.bodies.get(name) === body) return { changeSet: "", changes: [] };
     this.pending.set(name, { body, parameters });
     return { changeSet: "set", changes: [{ action: "Add", resource: "Thing", type: "AWS::Thing", replacement: "False" }] };

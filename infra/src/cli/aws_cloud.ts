@@ -94,12 +94,13 @@ class AwsCloud implements Cloud {
     }
   }
 
-  async prepare(name: string, body: string, parameters: Record<string, string>): Promise<{ changeSet: string; changes: Change[] }> {
+  async prepare(name: string, body: string, parameters: Record<string, string>, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }> {
     const there = await this.stack(name);
     const made = await this.formation.send(new CreateChangeSetCommand({
       StackName: name, ChangeSetName: `headroom-${Date.now()}`, TemplateBody: body,
       ChangeSetType: there && there.status !== "REVIEW_IN_PROGRESS" ? "UPDATE" : "CREATE",
       Capabilities: ["CAPABILITY_NAMED_IAM"],
+      ImportExistingResources: adopt || undefined,
       Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue })),
     }));
     const changeSet = made.Id ?? "";

@@ -16,7 +16,8 @@ export interface Cloud {
   stack(name: string): Promise<StackState | undefined>;
   template(name: string): Promise<string | undefined>;
   // Makes a change set and returns what it would do; empty: nothing. The change set is deleted unless it is executed.
-  prepare(name: string, body: string, parameters: Record<string, string>): Promise<{ changeSet: string; changes: Change[] }>;
+  // `adopt`: named resources that already exist outside any stack become the stack's.
+  prepare(name: string, body: string, parameters: Record<string, string>, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }>;
   execute(name: string, changeSet: string): Promise<void>;
   discard(name: string, changeSet: string): Promise<void>;
   deleteStack(name: string): Promise<void>;

@@ -45,18 +45,15 @@ async function checkQuota(cloud: Cloud, terminal: Terminal, deployment: Deployme
   terminal.say(`note: quota ${quota.value} of ${instanceType}, the maximum is ${most}: scaling will stop there; ask for more: ${ask}`);
 }
 
-async function checkBucket(cloud: Cloud, foundation: StackState | undefined, account: string): Promise<void> {
-  if (foundation) return;
+// Before a first foundation: is the bucket's name free? What an earlier foundation kept (bucket, repository) is taken over.
+async function checkBucket(cloud: Cloud, terminal: Terminal, account: string): Promise<void> {
   const bucket = bucketOf(account, cloud.region());
   const state = await cloud.bucketState(bucket);
   if (state === "foreign") {
     throw new Problem(`the bucket name ${bucket} is taken by another account, or may not be read`,
       "attach infra/iam/speech-infra-deploy.json; if the name is really taken, deploy in another region: it is headroom-speech-ACCOUNT-REGION");
   }
-  if (state === "ours") {
-    throw new Problem(`the bucket ${bucket} is left from an earlier foundation, outside any stack`,
-      `delete it (aws s3 rb --force s3://${bucket}; the weights are prepared again), or import it into ${FOUNDATION_STACK}`);
-  }
+  if (state === "ours") terminal.say(`the bucket ${bucket} is left from an earlier foundation: it is taken over, with its weights`);
 }
 
 function cost(deployments: Deployment[]): string {
@@ -80,9 +77,9 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
   refusePlans(deployments);
   const account = await cloud.account();
   const foundation = await cloud.stack(FOUNDATION_STACK);
-  const first = deployments[0]?.model.name ?? "";
-  refuseHalfDeployed(foundation, first);
-  await checkBucket(cloud, foundation?.status === "REVIEW_IN_PROGRESS" ? undefined : foundation, account);
+  refuseHalfDeployed(foundation, deployments[0]?.model.name ?? "");
+  const first = foundation === undefined || foundation.status === "REVIEW_IN_PROGRESS";
+  if (first) await checkBucket(cloud, terminal, account);
   for (const deployment of deployments) {
     for (const stack of [cacheStack(deployment.model.name), endpointStack(deployment.model.name)]) {
       refuseHalfDeployed(await cloud.stack(stack), deployment.model.name);
@@ -96,7 +93,7 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
     throw new Problem("not confirmed; nothing was changed", "answer y, or pass --yes", EXIT.negative);
   }
   const body = (stack: string): string => templates.find((template) => template.stack === stack)?.body ?? "";
-  await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), {});
+  await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), {}, first);
   for (const deployment of deployments) await deployModel(deployment, body, account, cloud, terminal);
   return EXIT.good;
 }

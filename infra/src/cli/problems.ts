@@ -17,7 +17,7 @@ const CAUSES: Cause[] = [
   { matches: /BucketAlreadyExists|bucket name is not available/i,
     say: (text) => [`the bucket's name is taken by another account (${text})`,
       "delete that bucket if it is yours; else deploy in another region: the name is headroom-speech-ACCOUNT-REGION"] },
-  { matches: /BucketAlreadyOwnedByYou|headroom-speech-\S+ already exists|already exists in stack/i,
+  { matches: /BucketAlreadyOwnedByYou|already exists/i,
     say: (text) => [`something of that name is already there, outside the stack (${text})`,
       "it is left from an earlier deployment: delete it if it is not needed, or import it into the stack (aws cloudformation create-change-set --change-set-type IMPORT)"] },
   { matches: /ResourceLimitExceeded|service limit|quota/i,

@@ -87,6 +87,9 @@ function aboutPlan(model: ModelFile, plan: Plan, path: string, notes: string[]):
   if (plan.slo_ms != null && plan.slo_ms !== model.sloMs) {
     notes.push(`the plan is for an SLO of ${plan.slo_ms} ms, ${model.path} says ${model.sloMs} ms`);
   }
+  if (plan.max_instances > model.maxInstances) {
+    notes.push(`the plan's maximum of ${plan.max_instances} instances is above instance.max = ${model.maxInstances} of ${model.path}`);
+  }
   const foreign = foreignNames(plan, model.endpoint);
   if (foreign.length > 0 && !failures.some((failure) => failure.condition === "endpoint")) {
     failures.push({

@@ -68,7 +68,7 @@ export class SpeechEndpointStack extends Stack {
   private imageParameter(): string {
     return new CfnParameter(this, "ImageUri", {
       type: "String",
-      description: "The container image in ECR, best by digest (…@sha256:…)",
+      description: "The container image in ECR, best by digest (REPOSITORY@sha256:DIGEST)",
       allowedPattern: "[a-zA-Z0-9][\\w.:/@-]{0,511}",
     }).valueAsString;
   }
