@@ -3,7 +3,7 @@ import { type Deployment, speaks } from "../deployment.ts";
 import { bucketOf, cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
 import { EXIT, Problem } from "../problem.ts";
 import { withoutWhatBlocks } from "./blocked.ts";
-import type { Cloud, StackState } from "./cloud.ts";
+import type { Cloud } from "./cloud.ts";
 import type { Options } from "./options.ts";
 import { deployStack, refuseHalfDeployed } from "./stack_runner.ts";
 import { sayScaling } from "./synth.ts";
