@@ -7,6 +7,7 @@ import { explain } from "./cli/problems.ts";
 import { realTerminal, type Terminal } from "./cli/terminal.ts";
 import { makeDeployment } from "./deployment.ts";
 import { modelNames } from "./model/model_file.ts";
+import { FOUNDATION_STACK } from "./names.ts";
 import { ROOT } from "./paths.ts";
 import { EXIT, Problem } from "./problem.ts";
 
@@ -33,7 +34,9 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       const { deploy, refusePlans } = await import("./cli/deploy.ts");
       refusePlans(deployments); // before anything slower
       const cloud = await cloudFor(options);
-      await cloud.account(); // credentials that do not hold are said at once
+      // What would stop it at once is asked before the slower synthesis: credentials, and whether there is CloudFormation at all.
+      await cloud.account();
+      await cloud.stack(FOUNDATION_STACK);
       const { synthesise } = await import("./app.ts");
       const { scratch } = await import("./cli/synth.ts");
       return deploy(deployments, synthesise(deployments, options.out ?? scratch()), options, cloud, terminal);

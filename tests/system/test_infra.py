@@ -14,7 +14,7 @@ import tomllib
 import pytest
 from bench_tools import Bench
 from cloudformation import Stack
-from local_cloud import BIN, ROOT, LocalCloud, wait_status
+from local_cloud import BIN, ROOT, LocalCloud, wait_for, wait_status
 
 INFRA = ROOT / "infra"
 SNAPSHOTS = INFRA / "test" / "snapshots"
@@ -111,6 +111,40 @@ def test_status_shows_what_stands_where_cloudformation_is_not_offered(tmp_path):
         for word in ("InService", "1 of 1 instances of ml.g5.xlarge", f"headroom-{ENDPOINT}-AllTraffic-out", "TargetTrackingScaling",
                      f"{ENDPOINT}-slo-p95", "CloudFormation is not offered", "old"):
             assert word in done.stdout, (word, done.stdout)
+    finally:
+        cloud.stop()
+
+
+def test_deploying_to_a_local_cloud_says_what_to_use_instead(tmp_path):
+    cloud = LocalCloud(tmp_path / "cloud")
+    try:
+        done = speech_infra("deploy", "kokoro-82m", "--yes", "--region", "us-east-1", "--endpoint-url", cloud.url, cwd=tmp_path,
+                            environment={**clean_environment(), "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"})
+    finally:
+        cloud.stop()
+    assert done.returncode == 1 and "does not offer CloudFormation -> " in done.stdout and "tts-local up" in done.stdout, done.stdout
+
+
+def test_the_container_takes_every_variable_of_the_stack_and_prints_the_policys_metric(tmp_path):
+    template = json.loads((SNAPSHOTS / "endpoint-offered-rate.json").read_text())
+    environment = template["Resources"]["Model"]["Properties"]["PrimaryContainer"]["Environment"]
+    assert environment["TTS_EMF"] == "1" and environment["MAX_QUEUE_DEPTH"] == "50"
+    environment.update(TTS_ENGINE="paced", TTS_SERVICE_MS="1")
+    cloud = LocalCloud(tmp_path / "cloud", serve=BIN / "tts-serve")
+    try:
+        Stack(cloud, template, {"ImageUri": "image:1"}).create()
+        wait_status(cloud.client("sagemaker"), ENDPOINT)
+        logs = cloud.client("logs")
+
+        def metric_line():
+            events = logs.filter_log_events(logGroupName=f"/aws/sagemaker/Endpoints/{ENDPOINT}")["events"]
+            return next((event["message"] for event in events if "OfferedRequests" in event["message"]), None)
+
+        line = json.loads(wait_for(metric_line, timeout=40, every=0.5))
+        watched = next(one["Properties"] for name, one in template["Resources"].items() if name.startswith("AutoscalingAlarmOut"))
+        assert (watched["Namespace"], watched["MetricName"]) == ("Headroom", "OfferedRequests")
+        dimensions = {one["Name"]: one["Value"] for one in watched["Dimensions"]}
+        assert {name: line[name] for name in dimensions} == dimensions
     finally:
         cloud.stop()
 

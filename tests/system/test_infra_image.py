@@ -1,5 +1,6 @@
 """The container image: what its files say, and its file tree run as SageMaker runs the container, without Docker."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -89,10 +90,11 @@ class Container:
         """The server itself, which unshare has forked and which has become tts-serve."""
         deadline = time.monotonic() + 30 * SLOW
         while time.monotonic() < deadline and self.process.poll() is None:
-            children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-            if children and pathlib.Path(f"/proc/{children[0]}/comm").read_text().startswith("tts-serve"):
-                self.main = int(children[0])
-                return
+            with contextlib.suppress(FileNotFoundError):  # it may end between two looks
+                children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+                if children and pathlib.Path(f"/proc/{children[0]}/comm").read_text().startswith("tts-serve"):
+                    self.main = int(children[0])
+                    return
             time.sleep(0.1)
         raise AssertionError(f"it did not start: {self.process.stdout.read() if self.process.poll() is not None else 'still starting'}")
 
