@@ -37,6 +37,7 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       // What would stop it at once is asked before the slower synthesis: credentials, and whether there is CloudFormation at all.
       await cloud.account();
       await cloud.stack(FOUNDATION_STACK);
+      await (await import("./cli/images.ts")).keepImages(deployments, cloud);
       const { synthesise } = await import("./app.ts");
       const { scratch } = await import("./cli/synth.ts");
       return deploy(deployments, synthesise(deployments, options.out ?? scratch()), options, cloud, terminal);

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { type TemplateBody, deploy, refusePlans } from "../src/cli/deploy.ts";
 import { withoutWhatBlocks } from "../src/cli/blocked.ts";
 import { destroy } from "../src/cli/destroy.ts";
+import { keepImages } from "../src/cli/images.ts";
 import type { Options } from "../src/cli/options.ts";
 import { parseOptions } from "../src/cli/options.ts";
 import { explain } from "../src/cli/problems.ts";
@@ -60,9 +61,16 @@ test("without an image the foundation and the weights are made, and the push is 
 
 test("an image given once stays", async () => {
   const cloud = new FakeCloud();
-  cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status: "CREATE_COMPLETE", reason: "", outputs: {}, parameters: { ImageUri: "image:7" } });
-  await deploy([deployment(plan("published"))], templates, options(), cloud, new FakeTerminal());
-  assert.equal(cloud.stacks.get(ENDPOINT)?.parameters["ImageUri"], "image:7");
+  cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status: "CREATE_COMPLETE", reason: "", outputs: {} });
+  cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: "image:7" } } } } }));
+  const kept = deployment(plan("published"));
+  const given = deployment(plan("published"), undefined, { imageUri: "image:8" });
+  await keepImages([kept, given], cloud);
+  assert.deepEqual([kept.image, given.image], ["image:7", "image:8"]);
+  cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: { Ref: "ImageUri" } } } } } }));
+  const asked = deployment(plan("published"));
+  await keepImages([asked], cloud);
+  assert.equal(asked.image, "");
 });
 
 test("saying no changes nothing", async () => {
@@ -133,7 +141,7 @@ for (const [status, said] of [["ROLLBACK_COMPLETE", /destroy kokoro-82m/], ["DEL
   ["UPDATE_ROLLBACK_FAILED", /continue-update-rollback/], ["UPDATE_IN_PROGRESS", /wait until/]] as const) {
   test(`a stack in ${status} is named with its way out`, async () => {
     const cloud = new FakeCloud();
-    cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status, reason: "it broke", outputs: {}, parameters: {} });
+    cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status, reason: "it broke", outputs: {} });
     const problem = await failure(deploy([one], templates, options(), cloud, new FakeTerminal()));
     assert.equal(problem.exitCode, 3);
     assert.match(problem.message, new RegExp(`${ENDPOINT}.*${status}`));
@@ -178,7 +186,7 @@ test("destroy removes the endpoint first and keeps what is shared, unless told",
 
 test("the foundation stays while another model stands on it", async () => {
   const cloud = new FakeCloud();
-  cloud.stacks.set("SpeechEndpointStack-other", { name: "SpeechEndpointStack-other", status: "CREATE_COMPLETE", reason: "", outputs: {}, parameters: {} });
+  cloud.stacks.set("SpeechEndpointStack-other", { name: "SpeechEndpointStack-other", status: "CREATE_COMPLETE", reason: "", outputs: {} });
   const problem = await failure(destroy(["kokoro-82m"], ["other"], parseOptions(["destroy", "kokoro-82m", "--yes", "--foundation"]), cloud, new FakeTerminal()));
   assert.match(problem.message, /SpeechEndpointStack-other still needs the foundation/);
   assert.deepEqual(cloud.log, []);

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-interface FakeStack { status: string; body: string; parameters: Record<string, string>; set?: { body: string; parameters: Record<string, string> } | undefined }
+interface FakeStack { status: string; body: string; set?: string | undefined }
 
 export class FakeAws {
   stacks = new Map<string, FakeStack>();
@@ -77,30 +77,27 @@ export class FakeAws {
     const stack = this.stacks.get(name);
     const visible = stack && (stack.body !== "" || stack.status === "REVIEW_IN_PROGRESS");
     if (action === "CreateChangeSet") {
-      const parameters = Object.fromEntries([...form].filter(([key]) => key.endsWith("ParameterKey"))
-        .map(([key, value]) => [value, form.get(key.replace("ParameterKey", "ParameterValue")) ?? ""]));
       if ((form.get("ChangeSetType") === "UPDATE") !== (visible && stack.status !== "REVIEW_IN_PROGRESS" ? true : false)) {
         return send(400, failure("ValidationError", `Stack [${name}] is not what the change set's type says`));
       }
-      const fresh = stack ?? { status: "REVIEW_IN_PROGRESS", body: "", parameters: {} };
-      this.stacks.set(name, { ...fresh, set: { body: form.get("TemplateBody") ?? "", parameters } });
+      const fresh = stack ?? { status: "REVIEW_IN_PROGRESS", body: "" };
+      this.stacks.set(name, { ...fresh, set: form.get("TemplateBody") ?? "" });
       return send(200, wrap(action, `<Id>${name}/set</Id><StackId>s</StackId>`));
     }
     if (!visible) return send(400, failure("ValidationError", `Stack with id ${name} does not exist`));
     if (action === "DescribeStacks") {
-      const parameters = Object.entries(stack.parameters).map(([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`);
       return send(200, wrap(action, `<Stacks><member><StackName>${name}</StackName><StackStatus>${stack.status}</StackStatus>`
-        + `<CreationTime>2026-11-29T00:00:00Z</CreationTime><Parameters>${parameters.join("")}</Parameters></member></Stacks>`));
+        + `<CreationTime>2026-11-29T00:00:00Z</CreationTime></member></Stacks>`));
     }
     if (action === "DescribeChangeSet") {
-      if (stack.set?.body === stack.body) {
+      if (stack.set === stack.body) {
         return send(200, wrap(action, "<Status>FAILED</Status><StatusReason>The submitted information didn't contain changes.</StatusReason>"));
       }
       return send(200, wrap(action, "<Status>CREATE_COMPLETE</Status><Changes><member><Type>Resource</Type><ResourceChange><Action>Add</Action>"
         + "<LogicalResourceId>R</LogicalResourceId><ResourceType>AWS::X::Y</ResourceType></ResourceChange></member></Changes>"));
     }
-    if (action === "ExecuteChangeSet" && stack.set) {
-      this.stacks.set(name, { status: stack.body === "" ? "CREATE_COMPLETE" : "UPDATE_COMPLETE", body: stack.set.body, parameters: stack.set.parameters });
+    if (action === "ExecuteChangeSet" && stack.set !== undefined) {
+      this.stacks.set(name, { status: stack.body === "" ? "CREATE_COMPLETE" : "UPDATE_COMPLETE", body: stack.set });
       return send(200, wrap(action, ""));
     }
     if (action === "GetTemplate") return send(200, wrap(action, `<TemplateBody>${stack.body.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</TemplateBody>`));

@@ -13,7 +13,7 @@ export class FakeCloud implements Cloud {
   failing: { stack: string; reason: string } | undefined;
   buildStatus = "SUCCEEDED";
   thrown: Error | undefined;
-  private pending = new Map<string, { body: string; parameters: Record<string, string> }>();
+  private pending = new Map<string, string>();
 
   region(): string { return "us-east-1"; }
   async account(): Promise<string> {
@@ -31,17 +31,17 @@ export class FakeCloud implements Cloud {
     return now;
   }
   async template(name: string): Promise<string | undefined> { return this.bodies.get(name); }
-  async prepare(name: string, body: string, parameters: Record<string, string>, adopt = false): Promise<{ changeSet: string; changes: Change[] }> {
+  async prepare(name: string, body: string, adopt = false): Promise<{ changeSet: string; changes: Change[] }> {
     this.log.push(`prepare ${name}${adopt ? " adopting" : ""}`);
     if (this.bodies.get(name) === body) return { changeSet: "", changes: [] };
-    this.pending.set(name, { body, parameters });
+    this.pending.set(name, body);
     return { changeSet: "set", changes: [{ action: "Add", resource: "Thing", type: "AWS::Thing", replacement: "False" }] };
   }
   async execute(name: string): Promise<void> {
     const next = this.pending.get(name)!;
     this.log.push(`execute ${name}`);
-    this.stacks.set(name, { name, status: this.bodies.has(name) ? "UPDATE_IN_PROGRESS" : "CREATE_IN_PROGRESS", reason: "", outputs: {}, parameters: next.parameters });
-    this.bodies.set(name, next.body);
+    this.stacks.set(name, { name, status: this.bodies.has(name) ? "UPDATE_IN_PROGRESS" : "CREATE_IN_PROGRESS", reason: "", outputs: {} });
+    this.bodies.set(name, next);
     const failed = this.failing?.stack === name ? this.failing.reason : undefined;
     this.event(name, failed ? "CREATE_FAILED" : "CREATE_COMPLETE", failed ?? "");
     if (name === "SpeechFoundationStack" && !failed) this.bucket = "ours";

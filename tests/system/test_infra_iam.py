@@ -23,8 +23,8 @@ S3_ACTIONS = {"HeadBucket": {"s3:ListBucket"}, "HeadObject": {"s3:GetObject"}, "
 SDK = {"cloudformation": "cloudformation", "application-auto-scaling": "application-autoscaling", "cloudwatch": "cloudwatch",
        "codebuild": "codebuild", "sagemaker": "sagemaker", "service-quotas": "servicequotas", "sts": "sts"}
 # Files of infra/src/cli by command, besides the client itself.
-INFRA = {"speech-infra-status": ["status"], "speech-infra-diff": ["synth"],
-         "speech-infra-deploy": ["deploy", "stack_runner", "weights"], "speech-infra-destroy": ["destroy", "stack_runner"]}
+INFRA = {"speech-infra-status": ["status"], "speech-infra-diff": ["synth", "images"],
+         "speech-infra-deploy": ["deploy", "images", "stack_runner", "weights"], "speech-infra-destroy": ["destroy", "stack_runner"]}
 # What stack_runner has for both, and each command does not reach.
 UNREACHED = {"speech-infra-deploy": {"deleteStack"}, "speech-infra-destroy": {"prepare", "execute", "discard"}}
 NOTHING = set()

@@ -77,7 +77,6 @@ class AwsCloud implements Cloud {
       return {
         name, status: stack.StackStatus ?? "", reason: stack.StackStatusReason ?? "",
         outputs: Object.fromEntries((stack.Outputs ?? []).map((one) => [one.OutputKey ?? "", one.OutputValue ?? ""])),
-        parameters: Object.fromEntries((stack.Parameters ?? []).map((one) => [one.ParameterKey ?? "", one.ParameterValue ?? ""])),
       };
     } catch (error) {
       if (missingStack(error)) return undefined;
@@ -94,14 +93,13 @@ class AwsCloud implements Cloud {
     }
   }
 
-  async prepare(name: string, body: string, parameters: Record<string, string>, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }> {
+  async prepare(name: string, body: string, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }> {
     const there = await this.stack(name);
     const made = await this.formation.send(new CreateChangeSetCommand({
       StackName: name, ChangeSetName: `headroom-${Date.now()}`, TemplateBody: body,
       ChangeSetType: there && there.status !== "REVIEW_IN_PROGRESS" ? "UPDATE" : "CREATE",
       Capabilities: ["CAPABILITY_NAMED_IAM"],
       ImportExistingResources: adopt || undefined,
-      Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue })),
     }));
     const changeSet = made.Id ?? "";
     const until = Date.now() + CHANGE_SET_WAIT_MS;

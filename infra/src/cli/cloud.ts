@@ -1,6 +1,6 @@
 // Cloud: what the commands ask of an account, as plain values. aws_cloud.ts speaks to AWS; tests bring a fake of their own.
 
-export interface StackState { name: string; status: string; reason: string; outputs: Record<string, string>; parameters: Record<string, string> }
+export interface StackState { name: string; status: string; reason: string; outputs: Record<string, string> }
 export interface StackEvent { id: string; time: number; resource: string; type: string; status: string; reason: string }
 export interface Change { action: string; resource: string; type: string; replacement: string }
 export interface EndpointState { status: string; failureReason: string; desired: number | undefined; current: number | undefined; instanceType: string | undefined }
@@ -17,7 +17,7 @@ export interface Cloud {
   template(name: string): Promise<string | undefined>;
   // Makes a change set and returns what it would do; empty: nothing. The change set is deleted unless it is executed.
   // `adopt`: named resources that already exist outside any stack become the stack's.
-  prepare(name: string, body: string, parameters: Record<string, string>, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }>;
+  prepare(name: string, body: string, adopt: boolean): Promise<{ changeSet: string; changes: Change[] }>;
   execute(name: string, changeSet: string): Promise<void>;
   discard(name: string, changeSet: string): Promise<void>;
   deleteStack(name: string): Promise<void>;

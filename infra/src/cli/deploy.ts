@@ -68,11 +68,6 @@ function cost(deployments: Deployment[]): string {
   return `${parts.join("; ")}; weights: one build of about 10 minutes and under 1 GB of storage`;
 }
 
-async function imageOf(cloud: Cloud, deployment: Deployment): Promise<string> {
-  if (deployment.image !== "") return "";
-  return (await cloud.stack(endpointStack(deployment.model.name)))?.parameters["ImageUri"] ?? "";
-}
-
 export async function deploy(deployments: Deployment[], templates: TemplateBody[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
   refusePlans(deployments);
   const account = await cloud.account();
@@ -93,7 +88,7 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
     throw new Problem("not confirmed; nothing was changed", "answer y, or pass --yes", EXIT.negative);
   }
   const body = (stack: string): string => templates.find((template) => template.stack === stack)?.body ?? "";
-  await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), {}, first);
+  await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), first);
   for (const deployment of deployments) await deployModel(deployment, body, account, cloud, terminal);
   return EXIT.good;
 }
@@ -102,24 +97,22 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
   const { model, judgement } = deployment;
   if (speaks(model)) {
     await putSource(cloud, terminal, deployment, account);
-    await deployStack(cloud, terminal, cacheStack(model.name), body(cacheStack(model.name)), {});
+    await deployStack(cloud, terminal, cacheStack(model.name), body(cacheStack(model.name)));
     await fillWeights(cloud, terminal, deployment, account);
   }
-  const before = await imageOf(cloud, deployment);
-  if (deployment.image === "" && before === "") {
+  if (deployment.image === "") {
     const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
     throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
       `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.name} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
   }
   const name = endpointStack(model.name);
-  const parameters: Record<string, string> = deployment.image === "" ? { ImageUri: before } : {};
   const deployed = await cloud.template(name);
   const between = deployed === undefined ? undefined : withoutWhatBlocks(deployed, body(name));
   if (between !== undefined) {
     terminal.say(`${name}: a policy changes its type, or the instance type changes under a policy; AWS takes neither in place, so the policy goes first`);
-    await deployStack(cloud, terminal, name, between, parameters);
+    await deployStack(cloud, terminal, name, between);
   }
-  await deployStack(cloud, terminal, name, body(name), parameters);
+  await deployStack(cloud, terminal, name, body(name));
   const next = judgement.scaling ? `tts-bench validate --model ${model.name}`
     : `tts-bench drift --model ${model.name}, then qmax, ttotal and plan; then deploy again, and the policy follows the plan`;
   terminal.say(`${model.name}: endpoint ${model.endpoint} is deployed; next: ${next}`);

@@ -26,8 +26,8 @@ export function refuseHalfDeployed(state: StackState | undefined, model: string)
   }
 }
 
-export async function deployStack(cloud: Cloud, terminal: Terminal, name: string, body: string, parameters: Record<string, string>, adopt = false): Promise<boolean> {
-  const { changeSet, changes } = await cloud.prepare(name, body, parameters, adopt);
+export async function deployStack(cloud: Cloud, terminal: Terminal, name: string, body: string, adopt = false): Promise<boolean> {
+  const { changeSet, changes } = await cloud.prepare(name, body, adopt);
   if (changes.length === 0) {
     if (changeSet !== "") await cloud.discard(name, changeSet);
     terminal.say(`${name}: nothing to change`);

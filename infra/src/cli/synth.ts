@@ -6,6 +6,7 @@ import type { Deployment } from "../deployment.ts";
 import { ROOT } from "../paths.ts";
 import { EXIT } from "../problem.ts";
 import type { Cloud } from "./cloud.ts";
+import { keepImages } from "./images.ts";
 import type { Options } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 import { templateDiff } from "./template_diff.ts";
@@ -41,6 +42,7 @@ export async function synth(deployments: Deployment[], options: Options, termina
 }
 
 export async function diff(deployments: Deployment[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
+  await keepImages(deployments, cloud);
   const { synthesise } = await import("../app.ts");
   const templates = synthesise(deployments, options.out ?? scratch());
   for (const deployment of deployments) sayScaling(deployment, terminal);
