@@ -28,6 +28,10 @@ Json rung_json(const Rung& r) {
   j["rps"] = value_or_null(r.rps);
   j["verdict"] = r.verdict ? Json(capacity::verdict_name(*r.verdict)) : Json(nullptr);
   j["reason"] = text_or_null(r.reason);
+  j["rounds"] = value_or_null(r.rounds);
+  j["noise_ratio"] = value_or_null(r.noise_ratio);
+  j["sd_ms"] = value_or_null(r.sd_ms);
+  j["skew"] = value_or_null(r.skew);
   j["metric"] = value_or_null(r.metric);
   j["metric_ratio"] = value_or_null(r.metric_ratio);
   if (r.counts) {
@@ -53,6 +57,10 @@ Rung get_rung(const Json& j) {
   r.rps = number(j, "rps");
   r.verdict = capacity::parse_rung_verdict(text(j, "verdict"));
   r.reason = text(j, "reason");
+  r.rounds = number(j, "rounds");
+  r.noise_ratio = number(j, "noise_ratio");
+  r.sd_ms = number(j, "sd_ms");
+  r.skew = number(j, "skew");
   r.metric = number(j, "metric");
   r.metric_ratio = number(j, "metric_ratio");
   r.counts = get_counts(j);

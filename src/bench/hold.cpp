@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/names.hpp"
+#include "capacity/bound.hpp"
 #include "capacity/policy.hpp"
 #include "stats/percentile.hpp"
+#include "stats/trend.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -17,7 +19,6 @@ namespace {
 constexpr auto kTick = std::chrono::milliseconds(500);
 constexpr auto kMetricPeriod = std::chrono::seconds(10);
 constexpr auto kMetricPatience = std::chrono::minutes(2);
-constexpr auto kTwoPeriods = std::chrono::seconds(20);
 
 void show_progress(const Session& session, const HoldPlan& plan, const load::Driver& driver,
                    base::Duration held) {
@@ -26,21 +27,16 @@ void show_progress(const Session& session, const HoldPlan& plan, const load::Dri
   const auto live = driver.live();
   const auto view = driver.window(now - std::chrono::seconds(10), now);
   const std::string p95 = view.ttfab_ms ? fmt::format("{:.0f} ms", view.ttfab_ms->p95) : "-";
-  fmt::print(stderr, "\r  rung {:3}  {:4.0f} of at most {:.0f} s  in flight {:3}  p95 {}      ", plan.n,
-             base::to_s(held), base::to_s(plan.at_most), live.in_flight, p95);
+  const std::string rest =
+      plan.left.count() > 0 ? fmt::format("  at most {:.0f} s to go", base::to_s(plan.left - held)) : "";
+  fmt::print(stderr, "\r  rung {:3}  {:4.0f} of at most {:.0f} s{}  in flight {:3}  p95 {}      ", plan.n,
+             base::to_s(held), base::to_s(plan.at_most), rest, live.in_flight, p95);
   std::fflush(stderr);
 }
 
 void clear_progress(const Session& session) {
   if (!session.options().quiet && !session.options().json && isatty(STDERR_FILENO) != 0)
     fmt::print(stderr, "\r{:78}\r", "");
-}
-
-// Completions that belong to the transient: what is in flight beyond N comes from the rung before and must
-// drain first; then 1.5 N, the capacity study's cut.
-std::size_t transient_completions(const load::Driver& driver, int n) {
-  const int surplus = std::max(0, driver.live().in_flight - n);
-  return static_cast<std::size_t>(surplus + static_cast<int>(std::ceil(1.5 * n)));
 }
 
 bool instances_changed(Session& session, int expected) {
@@ -51,8 +47,7 @@ bool instances_changed(Session& session, int expected) {
   return variant && variant->current_instance_count && *variant->current_instance_count != expected;
 }
 
-capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view,
-                       const std::vector<double>& in_flight, bool changed) {
+capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view) {
   capacity::Rung rung;
   rung.n = plan.n;
   rung.repeat = plan.repeat;
@@ -67,17 +62,6 @@ capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view,
   rung.counts =
       capacity::Counts{view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
   rung.judged_s = view.seconds;
-  capacity::RungEvidence evidence;
-  evidence.counts = *rung.counts;
-  evidence.ttfab_ms = view.ttfab_samples_ms;
-  evidence.in_flight = in_flight;
-  evidence.slo_ms = plan.slo_ms;
-  evidence.client_bound = view.client_bound;
-  evidence.client_bound_why = view.client_bound_why;
-  evidence.capacity_changed = changed;
-  const auto judgement = capacity::judge_rung(evidence);
-  rung.verdict = judgement.verdict;
-  rung.reason = judgement.reason;
   return rung;
 }
 
@@ -90,6 +74,115 @@ std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTi
   return out;
 }
 
+// What a look at a hold shows: the judged part, and what it proves.
+struct Look {
+  base::SteadyTime from;
+  load::WindowView view;
+  capacity::Judgement judgement;
+  std::optional<stats::RoundSummary> summary;
+  bool worth_holding = true;
+};
+
+capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView& view,
+                                   const std::vector<double>& in_flight, bool changed) {
+  capacity::RungEvidence evidence;
+  evidence.counts = {view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
+  evidence.ttfab_ms = view.ttfab_samples_ms;
+  evidence.in_flight = in_flight;
+  evidence.slo_ms = plan.slo_ms;
+  evidence.client_bound = view.client_bound;
+  evidence.client_bound_why = view.client_bound_why;
+  evidence.capacity_changed = changed;
+  return evidence;
+}
+
+// The ladder's: the last part of the hold, p95 against the SLO.
+Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& plan, base::SteadyTime now) {
+  Look look;
+  look.from = now - plan.judge_last;
+  look.view = driver.window(look.from, now);
+  const auto in_flight = in_flight_between(driver, look.from, now);
+  look.judgement =
+      capacity::judge_rung(evidence_of(plan, look.view, in_flight, instances_changed(session, 1)));
+  look.summary = stats::summarise_rounds(look.view.ttfab_samples_ms, plan.n);
+  return look;
+}
+
+// Successes in order, spread evenly over the time they took: the bound needs their order, and their times
+// only roughly.
+std::vector<capacity::Completion> completions(const load::WindowView& view, double from_s, double to_s) {
+  std::vector<capacity::Completion> out;
+  const auto count = static_cast<double>(view.ttfab_samples_ms.size());
+  for (const double ms : view.ttfab_samples_ms)
+    out.push_back({from_s + (to_s - from_s) * static_cast<double>(out.size()) / count, ms});
+  return out;
+}
+
+// The certified method's: everything after the transient, by the bound.
+Look look_certified(Session& session, const load::Driver& driver, const HoldPlan& plan,
+                    const capacity::BoundSettings& bound, base::SteadyTime began, std::size_t transient,
+                    bool last) {
+  const auto now = session.clock().steady();
+  Look look;
+  const auto settled = driver.nth_end_since(began, transient);
+  // Too slow for the transient's completions: the second half is what there is.
+  look.from = settled.value_or(began + (now - began) / 2);
+  look.view = driver.window(look.from, now);
+  auto in_flight = in_flight_between(driver, look.from, now);
+  const bool changed = instances_changed(session, 1);
+  const double now_s = base::to_s(now - began);
+  const auto judged = capacity::judge_bound(
+      bound, plan.n, completions(look.view, base::to_s(look.from - began), now_s), last);
+  look.summary = judged.summary;
+  if (judged.cut) {
+    look.from =
+        began + std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(judged.from_s));
+    look.view = driver.window(look.from, now);
+    in_flight = in_flight_between(driver, look.from, now);
+  }
+  const auto evidence = evidence_of(plan, look.view, in_flight, changed);
+  if (auto against = capacity::judge_outcomes(evidence, last)) {
+    look.judgement = *against;
+    return look;
+  }
+  look.judgement = {judged.verdict, judged.reason};
+  if (const auto moving = stats::trend(in_flight); moving && moving->moving) {
+    look.judgement = {
+        last ? capacity::RungVerdict::kUnstable : capacity::RungVerdict::kUndecided,
+        fmt::format("the number in flight still moves by {:+.0f} % over the hold", moving->change * 100)};
+  }
+  look.worth_holding = capacity::worth_holding(bound, judged, now_s, base::to_s(plan.at_most));
+  return look;
+}
+
+// Holds until the plan's end (fixed) or until a look decides. kCancelled: interrupted.
+base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, const HoldPlan& plan,
+                                 base::SteadyTime began, std::size_t transient) {
+  capacity::BoundSettings bound;
+  bound.slo_ms = plan.slo_ms;
+  const double at_most_s = base::to_s(plan.at_most);
+  const bool fixed = plan.judge_last.count() > 0;
+  double look_at = fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
+  while (true) {
+    const double held_s = base::to_s(session.clock().steady() - began);
+    if (held_s < look_at) {
+      const auto left =
+          std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(look_at - held_s));
+      if (!session.interrupt().wait_for(
+              std::clamp<base::Duration>(left, std::chrono::milliseconds(1), kTick)))
+        return base::fail(base::ErrorCode::kCancelled, "interrupted");
+      show_progress(session, plan, driver, session.clock().steady() - began);
+      continue;
+    }
+    if (fixed) return look_plain(session, driver, plan, session.clock().steady());
+    const bool last = look_at >= at_most_s;
+    auto look = look_certified(session, driver, plan, bound, began, transient, last);
+    if (last || look.judgement.verdict != capacity::RungVerdict::kUndecided || !look.worth_holding)
+      return look;
+    look_at = capacity::next_look(bound, look_at, at_most_s);
+  }
+}
+
 }  // namespace
 
 base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& plan) {
@@ -98,44 +191,36 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   auto& clock = session.clock();
   const auto began = clock.steady();
   const auto wall_minus_steady = clock.wall().time_since_epoch() - began.time_since_epoch();
-  const auto transient = transient_completions(driver, plan.n);
+  // What is in flight beyond N comes from the rung before and must drain first.
+  const auto transient = capacity::transient_completions(plan.n, driver.live().in_flight - plan.n);
   driver.hold(plan.n);
-  std::optional<base::SteadyTime> settled;
-  const bool fixed = plan.judge_last.count() > 0;
-  while (true) {
-    const auto now = clock.steady();
-    if (now - began >= plan.at_most) break;
-    const auto left = plan.at_most - (now - began);
-    if (!session.interrupt().wait_for(std::min<base::Duration>(kTick, left)))
-      return base::fail(base::ErrorCode::kCancelled, "interrupted");
-    show_progress(session, plan, driver, clock.steady() - began);
-    if (fixed) continue;
-    if (!settled) settled = driver.nth_end_since(began, transient);
-    if (!settled || clock.steady() - *settled < std::max<base::Duration>(kTwoPeriods, plan.at_least))
-      continue;
-    if (driver.window(*settled, clock.steady()).ok >= static_cast<std::uint64_t>(std::max(20, 4 * plan.n)))
-      break;
-  }
+  auto look = hold_and_look(session, driver, plan, began, transient);
+  if (!look) return tl::unexpected(look.error());
   clear_progress(session);
   const auto ended = clock.steady();
-  auto from = fixed ? ended - plan.judge_last : settled.value_or(began);
-  if (!fixed && !settled)
-    from = began + (ended - began) / 2;  // too slow for 1.5 N completions: the second half is what there is
-  const auto view = driver.window(from, ended);
-  if (view.over_limit > 0) {
+  if (look->view.over_limit > 0) {
     return base::fail(
         base::ErrorCode::kInternal,
         fmt::format("the driver held more than {} outstanding in {} samples; this is a fault of Headroom",
-                    plan.n, view.over_limit));
+                    plan.n, look->view.over_limit));
   }
   HeldRung held;
-  held.rung = to_rung(plan, view, in_flight_between(driver, from, ended), instances_changed(session, 1));
+  held.summary = look->summary;
+  held.rung = to_rung(plan, look->view);
+  held.rung.verdict = look->judgement.verdict;
+  held.rung.reason = look->judgement.reason;
+  if (held.summary) {
+    held.rung.rounds = held.summary->rounds;
+    held.rung.noise_ratio = held.summary->noise_ratio;
+    held.rung.sd_ms = held.summary->sd;
+    held.rung.skew = held.summary->skew;
+  }
   held.rung.hold_s = base::to_s(ended - began);
   const auto wall = [&](base::SteadyTime t) {
     return base::WallTime(
         std::chrono::duration_cast<base::WallTime::duration>(t.time_since_epoch() + wall_minus_steady));
   };
-  held.from = wall(from);
+  held.from = wall(look->from);
   held.to = wall(ended);
   held.rung.started_at = base::format_iso8601(wall(began));
   held.whole_ms = driver.window(began, ended).ttfab_samples_ms;
@@ -143,8 +228,9 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
     return x ? fmt::format("{:.0f}", *x) : std::string("-");
   };
   session.say(fmt::format("  {:>4} outstanding  p50 {:>6} ms  p95 {:>6} ms  {:6.2f} requests/s  {}{}", plan.n,
-                          number(held.rung.p50_ms), number(held.rung.p95_ms), view.rps,
+                          number(held.rung.p50_ms), number(held.rung.p95_ms), look->view.rps,
                           capacity::verdict_name(*held.rung.verdict), plan.repeat ? " (repeat)" : ""));
+  if (!capacity::judges(*held.rung.verdict)) session.say("       " + held.rung.reason);
   return held;
 }
 

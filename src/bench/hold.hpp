@@ -9,28 +9,32 @@
 #include "bench/rig.hpp"
 #include "bench/session.hpp"
 #include "capacity/rung.hpp"
+#include "stats/rounds.hpp"
 
 namespace headroom::bench {
 
 struct HoldPlan {
   int n = 1;
-  base::Duration at_least{};  // total hold
+  base::Duration at_least{};  // no verdict before
   base::Duration at_most{};
-  base::Duration
-      judge_last{};  // fixed hold of at_most, whose last part counts; 0: adaptive, all after the transient
+  // Fixed hold of at_most, of which this last part is judged, p95 against the SLO (the ladder). 0: held until
+  // capacity::judge_bound decides at one of its looks, or at_most has passed.
+  base::Duration judge_last{};
   double slo_ms = 3000;
   bool repeat = false;
+  base::Duration
+      left{};  // of the whole measurement when the hold begins, for the progress line; 0: not known
 };
 
 struct HeldRung {
   capacity::Rung rung;
-  base::WallTime from, to;       // the judged part
-  std::vector<double> whole_ms;  // TTFAB of all successes of the hold, transient included
+  base::WallTime from, to;                     // the judged part
+  std::vector<double> whole_ms;                // TTFAB of all successes of the hold, transient included
+  std::optional<stats::RoundSummary> summary;  // of the judged part
 };
 
 // Holds and judges. kCancelled when interrupted: the rung then counts for nothing.
-// Adaptive holds drop the first 1.5 N completions as transient, then last until two whole metric periods (20
-// s) and at least max(20, 4 N) successes are in, or at_most has passed.
+// The first 1.5 N completions, and what the rung before still had in flight, are dropped as transient.
 base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& plan);
 
 // Joins ConcurrentRequestsPerModel (10 s, Maximum) to the rungs: the median of the periods that lie wholly

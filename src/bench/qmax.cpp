@@ -13,9 +13,9 @@
 #include "bench/freeze.hpp"
 #include "bench/hold.hpp"
 #include "bench/host.hpp"
+#include "bench/partial.hpp"
 #include "bench/search_run.hpp"
 #include "capacity/qmax.hpp"
-#include "stats/percentile.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -49,6 +49,8 @@ base::Result<void> check(const QmaxOptions& options) {
       return base::fail(ErrorCode::kInvalidArgument, "--rungs must rise, each count once");
     }
   }
+  if (options.resume && options.runs > 1)
+    return base::fail(ErrorCode::kInvalidArgument, "--resume goes on with one run; leave out --runs");
   return {};
 }
 
@@ -62,8 +64,11 @@ int dry_run(const QmaxOptions& options, Session& session, const LoadPlan& load) 
                             fmt::join(options.rungs, ", "), base::to_s(options.hold),
                             base::to_s(options.judge), base::to_s(options.idle)));
   } else {
-    session.say(fmt::format("rungs 1, 5, 10, then towards the SLO; at most {:.0f} s each, {:.0f} s in all",
-                            base::to_s(options.max_hold), base::to_s(options.budget)));
+    session.say(
+        fmt::format("rungs 1, 5, 10, then towards the SLO until one above and one below are proven; at most "
+                    "{:.0f} s each, "
+                    "{:.0f} s in all, rung 1 again and a sustain at Q_max included",
+                    base::to_s(options.max_hold), base::to_s(options.budget)));
   }
   session.say(fmt::format("estimated {:.0f} min; no request was made", base::to_s(estimate(options)) / 60.0));
   return base::kExitGood;
@@ -77,12 +82,17 @@ struct Measured {
   capacity::Counts counts;
 };
 
-base::Result<Measured> measure(const QmaxOptions& options, Session& session, Rig& rig, double slo_ms) {
+base::Result<Measured> measure(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
+                               Rig& rig, double slo_ms, SearchRun before) {
   Measured measured;
   std::vector<capacity::QmaxResult> results;
   for (int i = 0; i < options.runs; ++i) {
     if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
-    auto run = run_search(session, rig, options, slo_ms);
+    const auto save = [&](const SearchRun& so_far) {
+      if (auto saved = save_partial(session, options, live, slo_ms, so_far); !saved)
+        session.complain("warning: " + base::describe(saved.error()));
+    };
+    auto run = run_search(session, rig, options, slo_ms, std::exchange(before, {}), save);
     if (!run) {
       rig.driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
       return tl::unexpected(run.error());
@@ -114,8 +124,9 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   out.result = run.result;
   out.knee_n = capacity::knee(out.rungs);
   out.knee_sentence = capacity::knee_sentence(out.rungs, out.result.q_max);
-  if (const auto moments = stats::moments(run.unqueued_ms)) out.unqueued.mean_ms = moments->mean;
-  out.unqueued.p95_ms = stats::percentile(run.unqueued_ms, 0.95);
+  out.unqueued = run.unqueued;
+  out.noise_ratio = run.noise_ratio;
+  out.scatter = run.scatter;
   out.calibration.ratio = capacity::calibration_ratio(out.rungs);
   if (!out.calibration.ratio)
     out.calibration.note =
@@ -160,8 +171,12 @@ int verdict_code(const QmaxOptions& options, const artifact::QmaxArtifact& a) {
   if (capacity::nothing_judged(a.result)) return base::kExitInconclusive;
   if (a.result.verdict == capacity::QmaxVerdict::kNone) return base::kExitNegative;
   for (const auto& rung : capacity::last_holds(a.rungs)) {
-    if (rung.verdict && !capacity::judges(*rung.verdict) &&
-        *rung.verdict != capacity::RungVerdict::kSaturated)
+    if (!rung.verdict) continue;
+    // Undecided lies within the interval: a result. A sustain that fails is not.
+    if (!capacity::judges(*rung.verdict) && *rung.verdict != capacity::RungVerdict::kSaturated &&
+        *rung.verdict != capacity::RungVerdict::kUndecided)
+      return base::kExitInconclusive;
+    if (rung.repeat && rung.n > 1 && *rung.verdict == capacity::RungVerdict::kFail)
       return base::kExitInconclusive;
   }
   const bool open = a.result.verdict == capacity::QmaxVerdict::kLowerBound;
@@ -206,6 +221,7 @@ std::vector<base::Option> QmaxOptions::table() {
       {.name = "require-unbounded-queue",
        .help = "refuse a server with a queue limit",
        .target = &require_unbounded_queue},
+      {.name = "resume", .help = "go on with the rungs that an interrupted run held", .target = &resume},
       {.name = "force", .help = "measure although drift was found", .target = &force},
       {.name = "dry-run", .help = "schedule and estimate; no network", .target = &dry_run},
   };
@@ -230,7 +246,13 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                               {}});
   }
   if (auto made = base::make_directories(session.folder()); !made)
-    return end_with(session, made.error());      // before the work
+    return end_with(session, made.error());  // before the work
+  SearchRun before;
+  if (options.resume) {
+    auto partial = load_partial(session, options, *live, slo_ms);
+    if (!partial) return end_with(session, partial.error());
+    before = std::move(*partial);
+  }
   const bool bare = session.bare().has_value();  // nothing to compare, to pay for or to freeze
   if (auto fine = bare ? base::Result<void>() : stop_at_drift(session, options.force); !fine)
     return end_with(session, fine.error());
@@ -246,14 +268,18 @@ int run_qmax(const QmaxOptions& options, Session& session) {
   if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
   if (bare) {
-    measured = measure(options, session, **rig, slo_ms);
+    measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
   } else {
     auto freeze = Freeze::engage(session, *live, 1);
     if (!freeze) return end_with(session, freeze.error());
-    measured = measure(options, session, **rig, slo_ms);
+    measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
-  if (!measured) return end_with(session, measured.error());
+  if (!measured) {
+    if (base::file_exists(partial_path(session)))
+      session.complain("the rungs held so far are kept: the same command with --resume goes on from there");
+    return end_with(session, measured.error());
+  }
   const bool joined = bare || join_metric(session, measured->runs[measured->chosen].rungs);
   auto a = to_artifact(options, session, *live, *measured, slo_ms);
   if (!joined)
@@ -261,6 +287,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
         "interrupted while waiting for the metric: the calibration ratio may be missing");
   const std::string path = session.folder() + "/qmax.json";
   if (auto written = artifact::write_artifact(path, a); !written) return end_with(session, written.error());
+  (void)base::remove_file(partial_path(session));
   if (session.options().json) {
     if (auto text = artifact::to_json_text(a)) std::fputs(text->c_str(), stdout);
   }

@@ -1,9 +1,10 @@
 // tts-bench qmax: the most outstanding requests that one instance carries within the SLO (SPEC 2.3).
 //
 // Freezes the endpoint at one instance, holds rungs, restores it, joins the metric, writes qmax.json. Two
-// methods: `ladder` holds the rungs it is given; `adaptive` goes by PlainSearch, whose p95 decides alone
-// ("plain": no bound on its error yet). Exit codes: 0 measured, 1 failed, 2 usage, 3 no rung passes or drift
-// found, 4 inconclusive (a rung was unstable, client-bound or degraded; a lower bound with
+// methods: `ladder` holds the rungs it is given, whose p95 decides alone; `adaptive` is the certified search
+// (capacity/certified.hpp), whose interval holds Q_max with 95 %. Exit codes: 0 measured, 1 failed, 2 usage,
+// 3 no rung passes or drift found, 4 inconclusive (a rung was unstable, client-bound or degraded; a lower
+// bound with
 // --require-bracket), 130 interrupted after restoring.
 #pragma once
 
@@ -31,6 +32,7 @@ struct QmaxOptions {
   int runs = 1;
   bool require_bracket = false;
   bool require_unbounded_queue = false;
+  bool resume = false;
   bool force = false;
   bool dry_run = false;
   std::vector<base::Option> table();

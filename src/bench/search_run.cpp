@@ -2,27 +2,50 @@
 #include "bench/search_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "capacity/search.hpp"
+#include "capacity/certified.hpp"
+#include "stats/percentile.hpp"
 
 namespace headroom::bench {
 namespace {
 
-constexpr auto kRepeatHold = std::chrono::seconds(20);
+constexpr auto kShortHold = std::chrono::seconds(20);  // two metric periods
 constexpr auto kSustainHold = std::chrono::seconds(60);
+constexpr auto kBetween =
+    std::chrono::seconds(25);  // of the reserve: warming, draining and reading between holds
+
+base::Duration seconds(double s) {
+  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(s));
+}
 
 class Run {
  public:
-  Run(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms)
-      : session_(session), rig_(rig), options_(options), slo_ms_(slo_ms), began_(session.clock().steady()) {}
+  Run(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms, SearchRun before,
+      const std::function<void(const SearchRun&)>& after_each)
+      : session_(session),
+        rig_(rig),
+        options_(options),
+        slo_ms_(slo_ms),
+        after_each_(after_each),
+        began_(session.clock().steady()),
+        run_(std::move(before)) {}
 
   base::Result<SearchRun> ladder() {
     std::vector<int> rungs = options_.rungs;
+    const auto each = options_.hold + options_.idle;
     for (std::size_t i = 0; i < rungs.size(); ++i) {
-      if (auto held = hold({rungs[i], options_.hold, options_.hold, options_.judge, slo_ms_}); !held)
-        return tl::unexpected(held.error());
+      if (was_held(rungs[i])) continue;
+      const HoldPlan plan{rungs[i],
+                          options_.hold,
+                          options_.hold,
+                          options_.judge,
+                          slo_ms_,
+                          false,
+                          each * static_cast<int>(rungs.size() - i)};
+      if (auto held = hold(plan); !held) return tl::unexpected(held.error());
       rig_.driver().hold(0);
       if (i + 1 == options_.rungs.size()) {  // after the last of the ladder: what ttotal compares with
         for (const int n : missing_for_ttotal()) rungs.push_back(n);
@@ -34,46 +57,53 @@ class Run {
   }
 
   base::Result<SearchRun> adaptive() {
-    capacity::SearchSettings settings;
+    capacity::CertifiedSettings settings;
     settings.slo_ms = slo_ms_;
     settings.max_n = options_.max_n;
-    capacity::PlainSearch search(settings);
-    std::string ended;
-    while (true) {
-      const auto n = search.next();
-      if (!n) {
-        ended = search.ended_because();
-        break;
-      }
-      const auto left = options_.budget - reserve() - spent();
-      if (!run_.rungs.empty() && left < kRepeatHold) {
-        ended = "the budget is spent";
-        break;
-      }
-      auto held =
-          hold({*n,
-                kRepeatHold,
-                std::min<base::Duration>(options_.max_hold, std::max<base::Duration>(left, kRepeatHold)),
-                {},
-                slo_ms_});
-      if (!held) return tl::unexpected(held.error());
-      search.add(run_.rungs.back().rung);
+    settings.max_hold_s = base::to_s(options_.max_hold);
+    settings.budget_s = base::to_s(options_.budget);
+    settings.reserve_s = base::to_s(kShortHold + sustain() + kBetween);
+    settings.small_reserve_s = base::to_s(2 * kShortHold);
+    search_.emplace(settings);
+    for (const auto& held : run_.rungs) tell_search(held);
+    while (const auto next = search_->next(base::to_s(spent()))) {
+      if (auto held = hold(
+              {next->n, seconds(next->at_least_s), seconds(next->at_most_s), {}, slo_ms_, false, left()});
+          !held)
+        return tl::unexpected(held.error());
+      tell_search(run_.rungs.back());
     }
+    const std::string ended = search_->ended_because(base::to_s(spent()));
     if (auto done = closing_rungs(); !done) return tl::unexpected(done.error());
     return finish(ended);
   }
 
  private:
-  base::Duration spent() const { return session_.clock().steady() - began_; }
+  // Holds of an interrupted run count: they were paid for.
+  base::Duration spent() const { return session_.clock().steady() - began_ + run_.took; }
+  base::Duration left() const { return std::max<base::Duration>(options_.budget - spent(), {}); }
   base::Duration sustain() const { return std::min<base::Duration>(kSustainHold, options_.max_hold); }
-  // Repeat, sustain, and the two rungs of ttotal.
-  base::Duration reserve() const { return 3 * kRepeatHold + sustain(); }
+
+  void tell_search(const HeldRung& held) {
+    if (held.rung.repeat) return;
+    search_->add({held.rung.n, held.rung.verdict.value_or(capacity::RungVerdict::kUndecided), held.summary,
+                  held.rung.rps});
+  }
 
   base::Result<void> hold(const HoldPlan& plan) {
     auto held = hold_rung(session_, rig_, plan);
     if (!held) return tl::unexpected(held.error());
-    if (plan.n == 1 && run_.unqueued_ms.empty()) run_.unqueued_ms = held->whole_ms;
+    if (plan.n == 1 && !run_.unqueued.mean_ms) {
+      if (const auto moments = stats::moments(held->whole_ms)) run_.unqueued.mean_ms = moments->mean;
+      run_.unqueued.p95_ms = stats::percentile(held->whole_ms, 0.95);
+    }
     run_.rungs.push_back(std::move(*held));
+    if (after_each_) {
+      run_.result = evaluate();
+      SearchRun sofar = run_;
+      sofar.took = spent();
+      after_each_(sofar);
+    }
     return {};
   }
 
@@ -96,9 +126,9 @@ class Run {
 
   // The longest that one of `count` closing holds may take, so that all of them stay within the budget.
   base::Duration share_of_rest(std::size_t count) const {
-    const auto left = options_.budget - spent() - sustain();
-    return std::clamp<base::Duration>(left / static_cast<int>(std::max<std::size_t>(1, count)), kRepeatHold,
-                                      std::max<base::Duration>(kRepeatHold, options_.max_hold));
+    const auto rest = options_.budget - spent() - sustain();
+    return std::clamp<base::Duration>(rest / static_cast<int>(std::max<std::size_t>(1, count)), kShortHold,
+                                      std::max<base::Duration>(kShortHold, options_.max_hold));
   }
 
   // L and L/2 for ttotal, the sustain at Q_max, and rung 1 again: has the endpoint stayed the same?
@@ -108,14 +138,20 @@ class Run {
     const auto missing = missing_for_ttotal();
     const auto most = share_of_rest(missing.size() + 1);
     for (const int n : missing) {
-      if (auto held = hold({n, kRepeatHold, most, {}, slo_ms_}); !held) return held;
+      if (auto held = hold({n, kShortHold, most, {}, slo_ms_, false, left()}); !held) return held;
     }
-    if (auto held = hold({*result.q_max, sustain(), sustain(), sustain() - sustain() / 6, slo_ms_, true});
-        !held)
+    if (auto held = hold({*result.q_max, sustain(), sustain(), {}, slo_ms_, true, left()}); !held)
       return held;
-    if (auto held = hold({1, kRepeatHold, most, {}, slo_ms_, true}); !held) return held;
+    judge_sustain();
+    if (auto held = hold({1, kShortHold, kShortHold, {}, slo_ms_, true, left()}); !held) return held;
     judge_repeat();
     return {};
+  }
+
+  void judge_sustain() {
+    const auto& rung = run_.rungs.back().rung;
+    if (rung.verdict == capacity::RungVerdict::kFail)
+      session_.say(fmt::format("  the sustain at {} did not hold the SLO: {}", rung.n, rung.reason));
   }
 
   void judge_repeat() {
@@ -134,6 +170,7 @@ class Run {
   }
 
   capacity::QmaxResult evaluate() const {
+    if (search_) return capacity::to_qmax_result(search_->result(), slo_ms_);
     std::vector<capacity::Rung> curve;
     for (const auto& held : run_.rungs) curve.push_back(held.rung);
     return capacity::evaluate_qmax(curve, slo_ms_);
@@ -142,6 +179,11 @@ class Run {
   base::Result<SearchRun> finish(std::string ended) {
     rig_.driver().hold(0);
     run_.result = evaluate();
+    if (search_) {
+      const auto result = search_->result();
+      run_.noise_ratio = result.noise_ratio;
+      run_.scatter = result.scatter;
+    }
     run_.took = spent();
     run_.ended_because = std::move(ended);
     return std::move(run_);
@@ -151,14 +193,18 @@ class Run {
   Rig& rig_;
   const QmaxOptions& options_;
   const double slo_ms_;
+  const std::function<void(const SearchRun&)>& after_each_;
   const base::SteadyTime began_;
   SearchRun run_;
+  std::optional<capacity::CertifiedSearch> search_;  // adaptive only
 };
 
 }  // namespace
 
-base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms) {
-  Run run(session, rig, options, slo_ms);
+base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms,
+                                   SearchRun before,
+                                   const std::function<void(const SearchRun&)>& after_each) {
+  Run run(session, rig, options, slo_ms, std::move(before), after_each);
   return options.method == "ladder" ? run.ladder() : run.adaptive();
 }
 

@@ -1,6 +1,8 @@
 // One whole qmax search on a frozen endpoint: which rungs are held, in what order, within the budget.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +15,16 @@ namespace headroom::bench {
 struct SearchRun {
   std::vector<HeldRung> rungs;
   capacity::QmaxResult result;
-  std::vector<double> unqueued_ms;  // TTFAB of the whole first hold of rung 1
+  artifact::Unqueued unqueued;                 // of the whole first hold of rung 1
+  std::optional<double> noise_ratio, scatter;  // adaptive
   base::Duration took{};
   std::string ended_because;
 };
 
-base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms);
+// `before`: rungs that an interrupted run held and that count as held. `after_each`: called when a rung was
+// held, to save what is known.
+base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms,
+                                   SearchRun before = {},
+                                   const std::function<void(const SearchRun&)>& after_each = {});
 
 }  // namespace headroom::bench

@@ -59,21 +59,29 @@ double drift_between(double first, double again) {
   return first == 0 ? 0 : std::abs(again - first) / std::abs(first);
 }
 
-Judgement judge_rung(const RungEvidence& e) {
+std::optional<Judgement> judge_outcomes(const RungEvidence& e, bool last_look) {
   if (e.capacity_changed)
-    return {RungVerdict::kCapacityChanged, "the number of instances changed during the hold; hold again"};
-  if (e.client_bound) return {RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
+    return Judgement{RungVerdict::kCapacityChanged,
+                     "the number of instances changed during the hold; hold again"};
+  if (e.client_bound)
+    return Judgement{RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
   const double started = static_cast<double>(e.counts.started);
   if (started > 0 && static_cast<double>(e.counts.rejected) > kRejectedShare * started)
-    return {RungVerdict::kSaturated,
-            fmt::format("{} of {} requests were refused: the queue limit was met before the SLO",
-                        e.counts.rejected, e.counts.started)};
-  if (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms))
-    return {RungVerdict::kFail, "no successful request"};
+    return Judgement{RungVerdict::kSaturated,
+                     fmt::format("{} of {} requests were refused: the queue limit was met before the SLO",
+                                 e.counts.rejected, e.counts.started)};
+  if (last_look && (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms)))
+    return Judgement{RungVerdict::kFail, "no successful request"};
   const auto lost = e.counts.failed + e.counts.timed_out;
   if (static_cast<double>(lost) > kFailedShare * static_cast<double>(e.counts.ended()))
-    return {RungVerdict::kFail, fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %",
-                                            lost, e.counts.ended(), e.counts.failed, e.counts.timed_out)};
+    return Judgement{RungVerdict::kFail,
+                     fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %", lost,
+                                 e.counts.ended(), e.counts.failed, e.counts.timed_out)};
+  return std::nullopt;
+}
+
+Judgement judge_rung(const RungEvidence& e) {
+  if (auto against = judge_outcomes(e, true)) return *against;
   if (const auto moving = stats::trend(e.ttfab_ms); moving && moving->moving)
     return {RungVerdict::kUnstable,
             fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", moving->change * 100)};

@@ -45,6 +45,7 @@ struct Rung {
   std::optional<double> held_mean;
   std::optional<double> mean_ms, p50_ms, p95_ms, p99_ms;
   std::optional<double> rps;
+  std::optional<double> rounds, noise_ratio, sd_ms, skew;  // what the bound rests on (stats/rounds.hpp)
   std::optional<double> metric;        // ConcurrentRequestsPerModel, 10 s Maximum, joined to this rung
   std::optional<double> metric_ratio;  // metric / held
   std::optional<Counts> counts;
@@ -72,6 +73,9 @@ struct Judgement {
 // out (fail), unstable, then p95 against the SLO. p95 decides alone, without a bound on its error: that is
 // what "plain" means in interval_method.
 Judgement judge_rung(const RungEvidence& evidence);
+// The part of it that asks what became of the requests and not how fast they were: up to and including the
+// share that failed. nullopt: nothing against the rung. `last_look`: no success yet counts against it.
+std::optional<Judgement> judge_outcomes(const RungEvidence& evidence, bool last_look);
 
 // The share by which `again` differs from `first`; degraded above kDegradedDrift.
 inline constexpr double kDegradedDrift = 0.25;
