@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -190,6 +191,16 @@ def test_tts_bench_takes_and_refuses_the_same_model_files(tmp_path, kind):
         else:
             said = path.read_text().splitlines()[0].removeprefix("# says: ")
             assert str(path) in done.stdout and said in done.stdout, f"{path.name}: {done.stdout}"
+
+
+def test_tts_bench_allows_the_keys_of_the_schema_and_no_others(tmp_path):
+    path = INFRA / "test" / "models" / "bad" / "unknown-top.toml"
+    done = subprocess.run([BIN / "tts-bench", "plan", "--model", path, "--out", tmp_path], cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=clean_environment(), timeout=60)
+    allowed = set(re.findall(r"[\w.]+", done.stdout.split("allowed are ")[1].splitlines()[0]))
+    schema = json.loads((ROOT / "docs" / "schemas" / "model.schema.json").read_text())["properties"]
+    keys = {f"{name}.{key}" for name, part in schema.items() for key in part.get("properties", {})}
+    assert allowed == keys | {name for name, part in schema.items() if "properties" not in part}
 
 
 def test_every_key_of_a_model_file_is_explained_and_in_the_schema():
