@@ -26,6 +26,8 @@ TARGETS = {
     "cbor": "clang",
     "event_frame": "clang",
     "signature": "clang",
+    "json_body": "clang",
+    "ws_frame": "gcc",
 }
 MAX_BYTES = 4096  # of one input: long enough for every rule, short enough for many runs
 
