@@ -11,12 +11,16 @@
 #include "base/names.hpp"
 #include "base/options.hpp"
 #include "bench/apply.hpp"
+#include "bench/compare.hpp"
+#include "bench/cost.hpp"
 #include "bench/drift.hpp"
 #include "bench/load_run.hpp"
 #include "bench/plan.hpp"
 #include "bench/qmax.hpp"
+#include "bench/report.hpp"
 #include "bench/selftest.hpp"
 #include "bench/session.hpp"
+#include "bench/simulate.hpp"
 #include "bench/thaw.hpp"
 #include "bench/ttotal.hpp"
 #include "bench/validate.hpp"
@@ -31,6 +35,10 @@ struct AllOptions {
   QmaxOptions qmax;
   TtotalOptions ttotal;
   PlanOptions plan;
+  SimulateOptions simulate;
+  ReportOptions report;
+  CompareOptions compare;
+  CostOptions cost;
   ApplyOptions apply;
   ValidateOptions validate;
   ThawOptions thaw;
@@ -79,8 +87,8 @@ void print_err(const std::string& text) {
   std::fprintf(stderr, "%s%s", text.c_str(), text.empty() || text.back() != '\n' ? "\n" : "");
 }
 
-// plan needs no network and so no session.
-int run_plan_offline(const AllOptions& o, const std::vector<base::Setting>& settings) {
+// plan and simulate need no network and so no session.
+PlanContext offline_context(const AllOptions& o, const std::vector<base::Setting>& settings) {
   const base::SystemClock clock;
   PlanContext context;
   context.endpoint = o.common.endpoint;
@@ -92,7 +100,7 @@ int run_plan_offline(const AllOptions& o, const std::vector<base::Setting>& sett
   context.created = base::format_iso8601(clock.wall());
   context.run_id = base::make_run_id(clock.wall(), std::random_device{}());
   context.settings = settings;
-  return run_plan(o.plan, context, print_out, print_err);
+  return context;
 }
 
 int run_online(const AllOptions& o, const Row& row, const std::vector<base::Setting>& settings) {
@@ -123,6 +131,15 @@ int run_command_line(int argc, const char* const* argv) {
   program.commands.insert(
       program.commands.begin() + 3,
       {"plan", "compute the scaling policy from both measurements (no network)", options.plan.table()});
+  program.commands.push_back({"simulate",
+                              "try policies on a load or a recorded trace, by simulation (no network)",
+                              options.simulate.table()});
+  program.commands.push_back(
+      {"report", "one HTML page from the artifacts of an endpoint (no network)", options.report.table()});
+  program.commands.push_back(
+      {"compare", "two artifacts of one kind side by side (no network)", options.compare.table()});
+  program.commands.push_back({"cost", "what a million characters cost on each measured instance (no network)",
+                              options.cost.table()});
   program.commands.push_back(
       {"export", "print the requests of a run as CSV (no network)", options.records.table()});
   program.commands.push_back({"selftest", "measure the load driver itself against a server of known delay",
@@ -140,7 +157,14 @@ int run_command_line(int argc, const char* const* argv) {
   for (const auto& warning : parsed.warnings) print_err("warning: " + warning);
   if (parsed.command == "export") return run_export(options.records, print_out, print_err);
   if (parsed.command == "selftest") return run_selftest(options.selftest, options.common);
-  if (parsed.command == "plan") return run_plan_offline(options, parsed.settings);
+  if (parsed.command == "plan")
+    return run_plan(options.plan, offline_context(options, parsed.settings), print_out, print_err);
+  if (parsed.command == "simulate")
+    return run_simulate(options.simulate, offline_context(options, parsed.settings), print_out, print_err);
+  const auto context = [&] { return offline_context(options, parsed.settings); };
+  if (parsed.command == "report") return run_report(options.report, context(), print_out, print_err);
+  if (parsed.command == "compare") return run_compare(options.compare, context(), print_out, print_err);
+  if (parsed.command == "cost") return run_cost(options.cost, context(), print_out, print_err);
   for (const Row& row : rows) {
     if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);
   }

@@ -7,6 +7,9 @@
 #include "base/error_table.hpp"
 #include "base/names.hpp"
 #include "base/sha256.hpp"
+#include "bench/trace_file.hpp"
+#include "capacity/policy_search.hpp"
+#include "load/workload.hpp"
 #include "model/model_file.hpp"
 
 namespace headroom::bench {
@@ -116,6 +119,13 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   const auto emf = environment.find("TTS_EMF");
   p.emits_offered_rate = emf != environment.end() && (emf->second == "1" || emf->second == "true");
   p.simulate = true;
+  std::string spec = in.model ? in.model->workload : "";
+  for (const base::Setting& setting : in.qmax.header.settings) {
+    if (setting.name == "workload") spec = setting.value;
+  }
+  // A file of texts may be gone by now; then the characters are unknown.
+  if (const auto texts = load::Workload::make(spec); !spec.empty() && texts)
+    p.characters_per_request = texts->mean_characters();
   const model::ModelFile defaults;
   const model::ModelFile& model = in.model ? *in.model : defaults;
   p.slo_ms = options.slo_ms.value_or(in.model ? model.slo_ms : in.qmax.slo_ms);
@@ -128,6 +138,34 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
     p.allowed_max_instances = model.max_instances;
   }
   return p;
+}
+
+// Trough, peak and growth come from the trace unless they are given; so do the alternatives' figures.
+base::Result<capacity::Plan> plan_for_trace(const PlanOptions& options, capacity::PlanInput& input) {
+  auto trace = read_trace(options.trace_file);
+  if (!trace) return tl::unexpected(trace.error());
+  const auto load = capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
+  if (!options.peak_rps) input.peak_rps = capacity::peak_rate(load.per_second);
+  if (!options.trough_rps) input.trough_rps = capacity::trough_rate(load.per_second);
+  auto rules = capacity::contest_rules(input);
+  if (!rules) return tl::unexpected(rules.error());
+  constexpr double kMostGrowth = 20;
+  if (!options.headroom) {
+    const auto growth = capacity::growth_within(load.per_second, rules->horizon_s);
+    if (growth) input.headroom = std::clamp(*growth, 1.0, kMostGrowth);
+  }
+  if (options.search) {
+    if (input.rule != capacity::Rule::kRecommended)
+      return fail(ErrorCode::kInvalidArgument, "--search looks for a recommended policy; leave --rule out");
+    const auto found = capacity::search_policy(input, *rules, load);
+    if (!found) return tl::unexpected(found.error());
+    input.utilisation = found->utilisation;
+    input.scale_in_share = found->scale_in_share;
+  }
+  input.simulated_load = &load;
+  auto plan = capacity::make_plan(input);
+  input.simulated_load = nullptr;
+  return plan;
 }
 
 }  // namespace
@@ -176,6 +214,21 @@ std::vector<base::Option> PlanOptions::table() {
        .default_text = "the model file's, else the measurement's",
        .min = 1,
        .max = 60000},
+      {.name = "trace",
+       .help = "size the plan by recorded arrivals (CSV or JSON lines) and simulate it on them",
+       .target = &trace_file,
+       .value_name = "FILE"},
+      {.name = "trace-copies",
+       .help = "each recorded arrival so many times",
+       .target = &trace_copies,
+       .min = 1,
+       .max = 10000},
+      {.name = "trace-jitter",
+       .help = "shift of each copy, up to so many seconds",
+       .target = &trace_jitter_s,
+       .min = 0,
+       .max = 3600},
+      {.name = "search", .help = "look for the cheapest policy that holds on --trace", .target = &search},
       {.name = "assume-ratio",
        .help = "metric/held where it was not measured",
        .target = &assume_ratio,
@@ -184,16 +237,25 @@ std::vector<base::Option> PlanOptions::table() {
   };
 }
 
+base::Result<PlanMeasurements> read_plan_input(const PlanOptions& options, const PlanContext& context) {
+  const auto in = read_inputs(options, context);
+  if (!in) return tl::unexpected(in.error());
+  if (auto ok = check_same(*in); !ok) return tl::unexpected(ok.error());
+  return PlanMeasurements{plan_input(*in, options, context), in->folder};
+}
+
 base::Result<PlanRun> make_plan_artifact(const PlanOptions& options, const PlanContext& context) {
+  if (options.search && options.trace_file.empty())
+    return fail(ErrorCode::kInvalidArgument, "--search needs a load to search on: give --trace FILE");
   auto in = read_inputs(options, context);
   if (!in) return tl::unexpected(in.error());
   if (auto ok = check_same(*in); !ok) return tl::unexpected(ok.error());
-  const capacity::PlanInput input = plan_input(*in, options, context);
+  capacity::PlanInput input = plan_input(*in, options, context);
   if (input.slo_ms != in->qmax.slo_ms)
     return fail(ErrorCode::kRefused, fmt::format("Q_max was measured for an SLO of {:g} ms, the plan is for "
                                                  "{:g} ms; measure again with tts-bench qmax --slo-ms {:g}",
                                                  in->qmax.slo_ms, input.slo_ms, input.slo_ms));
-  auto plan = capacity::make_plan(input);
+  auto plan = options.trace_file.empty() ? capacity::make_plan(input) : plan_for_trace(options, input);
   if (!plan) return tl::unexpected(plan.error());
   PlanRun run;
   artifact::PlanArtifact& a = run.artifact;

@@ -23,6 +23,10 @@ struct PlanOptions {
   std::string rule = "recommended";
   std::string carrier = "native";
   std::optional<double> headroom, peak_rps, trough_rps, slo_ms, assume_ratio;
+  std::string trace_file;  // sizes the plan by a recorded load, and simulates it
+  int trace_copies = 1;
+  double trace_jitter_s = 0;
+  bool search = false;  // look for the cheapest policy that holds on the trace
   // The options of the table; the targets point into this struct.
   std::vector<base::Option> table();
 };
@@ -45,6 +49,12 @@ struct PlanRun {
   artifact::PlanArtifact artifact;
   std::string written_to;
 };
+// What a plan is made from: the measurements, the model file and the options, checked against each other.
+struct PlanMeasurements {
+  capacity::PlanInput input;
+  std::string folder;  // where artifacts go
+};
+base::Result<PlanMeasurements> read_plan_input(const PlanOptions& options, const PlanContext& context);
 // Everything but printing.
 base::Result<PlanRun> make_plan_artifact(const PlanOptions& options, const PlanContext& context);
 // The table for people.

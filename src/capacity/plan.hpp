@@ -20,6 +20,8 @@
 
 namespace headroom::capacity {
 
+struct ContestLoad;
+
 enum class Rule { kRecommended, kPublished };
 std::string_view rule_name(Rule rule);
 std::optional<Rule> parse_rule(std::string_view name);
@@ -55,6 +57,7 @@ struct PlanInput {
   bool host_contended = false;
   bool paced_engine = false;
   bool fingerprint_known = true;
+  const ContestLoad* simulated_load = nullptr;  // else the planned load; outlives the call
   bool simulate = false;  // fill the alternatives and surge_survival by simulation; takes up to a second
   bool emits_offered_rate = false;  // the container runs with TTS_EMF, so the offered-rate metric exists
   // wanted

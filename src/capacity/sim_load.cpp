@@ -257,4 +257,9 @@ double peak_rate(const std::vector<double>& per_second) {
   return means.empty() ? 0 : *std::max_element(means.begin(), means.end());
 }
 
+double trough_rate(const std::vector<double>& per_second) {
+  const auto means = minute_means(per_second);
+  return means.empty() ? 0 : std::max(0.0, *std::min_element(means.begin(), means.end()));
+}
+
 }  // namespace headroom::capacity

@@ -62,5 +62,6 @@ double clairvoyant_hours(const std::vector<double>& per_second, double throughpu
                          int minimum);
 // The highest mean over 60 s.
 double peak_rate(const std::vector<double>& per_second);
+double trough_rate(const std::vector<double>& per_second);  // the lowest
 
 }  // namespace headroom::capacity

@@ -1,0 +1,145 @@
+// Reads arrival times from CSV and JSON lines.
+#include "bench/trace_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace headroom::bench {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+constexpr std::uintmax_t kLargest = 512U << 20U;
+
+std::string trimmed(std::string text) {
+  const auto junk = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0 || c == '"'; };
+  while (!text.empty() && junk(text.back())) text.pop_back();
+  std::size_t from = 0;
+  while (from < text.size() && junk(text[from])) ++from;
+  return text.substr(from);
+}
+
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> out;
+  std::stringstream stream(line);
+  for (std::string cell; std::getline(stream, cell, ',');) out.push_back(trimmed(cell));
+  return out;
+}
+
+// Seconds since an origin that is the same for all lines.
+std::optional<double> seconds_of(const std::string& text) {
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, used = 0;
+  char between = 0;
+  double second = 0;
+  if (std::sscanf(text.c_str(), "%4d-%2d-%2d%c%2d:%2d:%lf%n", &year, &month, &day, &between, &hour, &minute,
+                  &second, &used) == 7 &&
+      (between == 'T' || between == ' ')) {
+    const std::chrono::year_month_day date{std::chrono::year(year),
+                                           std::chrono::month(static_cast<unsigned>(month)),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    const std::string rest = text.substr(static_cast<std::size_t>(used));
+    if (!date.ok() || hour > 23 || minute > 59 || second < 0 || second >= 61 ||
+        !(rest.empty() || rest == "Z" || rest == "+00:00"))
+      return std::nullopt;
+    const auto days = std::chrono::sys_days(date).time_since_epoch().count();
+    return static_cast<double>(days) * 86400 + hour * 3600 + minute * 60 + second;
+  }
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::size_t time_column(const std::vector<std::string>& header) {
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    std::string name = header[i];
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (name == "timestamp" || name == "time" || name == "t_s" || name == "at_s") return i;
+  }
+  return 0;
+}
+
+std::optional<double> json_time(const std::string& line) {
+  const auto j = nlohmann::json::parse(line, nullptr, false);
+  if (!j.is_object()) return std::nullopt;
+  for (const char* key : {"t_s", "timestamp"}) {
+    const auto it = j.find(key);
+    if (it == j.end()) continue;
+    if (it->is_number()) return it->get<double>();
+    if (it->is_string()) return seconds_of(it->get<std::string>());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+base::Result<capacity::Trace> parse_trace(const std::string& text, const std::string& name) {
+  capacity::Trace trace;
+  trace.name = std::filesystem::path(name).filename().string();
+  std::stringstream stream(text);
+  std::string line;
+  std::size_t number = 0, column = 0;
+  bool header_seen = false;
+  while (std::getline(stream, line)) {
+    ++number;
+    line = trimmed(line);
+    if (line.empty()) continue;
+    std::optional<double> at;
+    if (line.front() == '{') {
+      at = json_time(line);
+    } else {
+      const auto row = cells(line);
+      if (!header_seen) {
+        header_seen = true;
+        column = time_column(row);
+        if (!seconds_of(row[column])) continue;  // the header line
+      }
+      if (column < row.size()) at = seconds_of(row[column]);
+    }
+    if (!at)
+      return fail(ErrorCode::kInvalidData,
+                  fmt::format("{}:{}: no time in '{}'; expected seconds, or a date with time, in the column "
+                              "'timestamp' or the first, or a JSON line with \"t_s\"",
+                              name, number, line.substr(0, 60)));
+    trace.at_s.push_back(*at);
+  }
+  if (trace.at_s.empty())
+    return fail(ErrorCode::kInvalidData, fmt::format("{} holds no arrival; expected one a line", name));
+  std::sort(trace.at_s.begin(), trace.at_s.end());
+  const double first = trace.at_s.front();
+  for (double& at : trace.at_s) at -= first;
+  if (trace.at_s.back() > 31 * 86400.0)
+    return fail(
+        ErrorCode::kInvalidData,
+        fmt::format("{} spans {:.0f} days; at most 31 can be simulated: cut it, or check that all times are "
+                    "in seconds",
+                    name, trace.at_s.back() / 86400));
+  return trace;
+}
+
+base::Result<capacity::Trace> read_trace(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error)
+    return fail(ErrorCode::kNotFound, fmt::format("cannot read the trace {}: {}", path, error.message()));
+  if (size > kLargest)
+    return fail(ErrorCode::kResourceExhausted,
+                fmt::format("{} has {} MiB; at most 512 are read", path, size >> 20U));
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file) return fail(ErrorCode::kIo, fmt::format("{} could not be read to its end", path));
+  return parse_trace(text, path);
+}
+
+}  // namespace headroom::bench

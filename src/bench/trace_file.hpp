@@ -1,0 +1,20 @@
+// Trace files: when requests arrived, for `simulate` and `plan --trace`.
+//
+// CSV with a header line: the column named timestamp, time, t_s or at_s (any case), else the first. JSON
+// lines: "t_s" or "timestamp". A timestamp is seconds (a number) or a date with time (ISO 8601 or
+// "YYYY-MM-DD hh:mm:ss[.fraction]"); times begin at the first. Out of order is sorted. Reads the one file
+// named. Thread safe. Errors: kNotFound, kInvalidData (names the line and what was expected),
+// kResourceExhausted (over 512 MiB).
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "capacity/sim_load.hpp"
+
+namespace headroom::bench {
+
+base::Result<capacity::Trace> read_trace(const std::string& path);
+base::Result<capacity::Trace> parse_trace(const std::string& text, const std::string& name);
+
+}  // namespace headroom::bench
