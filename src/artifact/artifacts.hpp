@@ -58,11 +58,14 @@ struct TtotalArtifact {
   Header header;
   std::string transport;
   capacity::Stages stages;
-  std::optional<double> measured_total_s;    // T_m
-  std::optional<double> policy_lag_bound_s;  // lag
-  std::optional<double> total_s;             // T_total = T_m + lag
-  std::string lag_source;                    // which policy the bound was computed from
-  std::optional<int> load_l;                 // L
+  std::optional<double> measured_total_s;       // T_m
+  std::optional<double> policy_lag_bound_s;     // lag
+  std::optional<double> total_s;                // T_total = T_m + lag
+  std::optional<double> policy_lag_measured_s;  // --observe-policy; then T_total = T_m + this
+  std::string lag_source;                       // which policy the bound was computed from
+  std::vector<std::optional<double>> runs_s;    // T_m of each run; null: traffic did not recover
+  std::optional<double> runs_spread;            // (slowest - fastest) / fastest
+  std::optional<int> load_l;                    // L
   std::optional<double> recover_factor, hold_s, baseline_p95_ms;
   std::optional<bool> host_contended, paced_engine;
   std::optional<std::string> new_instance;

@@ -155,7 +155,10 @@ TtotalArtifact get_ttotal(const Json& j) {
   a.measured_total_s = number(j, "measured_total_s");
   a.stages.measured_total_s = a.measured_total_s;
   a.policy_lag_bound_s = number(j, "policy_lag_bound_s");
+  a.policy_lag_measured_s = number(j, "policy_lag_measured_s");
   a.total_s = number(j, "total_s");
+  for (const Json& r : field(j, "runs")) a.runs_s.push_back(number(r, "measured_total_s"));
+  a.runs_spread = number(j, "runs_spread");
   a.lag_source = text(j, "lag_source");
   a.load_l = whole(j, "load_l");
   a.recover_factor = number(j, "recover_factor");
@@ -216,7 +219,11 @@ base::Result<std::string> to_json_text(const TtotalArtifact& a) {
                  {"after_recovery", stages_json(a.stages.after_recovery)}};
   j["measured_total_s"] = value_or_null(a.measured_total_s);
   j["policy_lag_bound_s"] = value_or_null(a.policy_lag_bound_s);
+  j["policy_lag_measured_s"] = value_or_null(a.policy_lag_measured_s);
   j["total_s"] = value_or_null(a.total_s);
+  j["runs"] = Json::array();
+  for (const auto& total : a.runs_s) j["runs"].push_back({{"measured_total_s", value_or_null(total)}});
+  j["runs_spread"] = value_or_null(a.runs_spread);
   j["lag_source"] = text_or_null(a.lag_source);
   j["load_l"] = value_or_null(a.load_l);
   j["recover_factor"] = value_or_null(a.recover_factor);

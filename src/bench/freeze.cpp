@@ -65,7 +65,9 @@ Freeze::Freeze(Freeze&& other) noexcept
       endpoint_arn_(std::move(other.endpoint_arn_)),
       record_(std::move(other.record_)),
       lock_(std::move(other.lock_)),
-      engaged_(std::exchange(other.engaged_, false)) {}
+      engaged_(std::exchange(other.engaged_, false)),
+      steady_(other.steady_),
+      loose_(other.loose_) {}
 
 Freeze::~Freeze() {
   if (!engaged_) return;
@@ -181,6 +183,22 @@ base::Result<void> Freeze::suspend(const aws::SuspendedState& flags) {
   return session_->autoscaling().register_target(change, session_->soon());
 }
 
+base::Result<void> Freeze::let_scale_out() {
+  if (!record_.has_target) {
+    return base::fail(
+        ErrorCode::kRefused,
+        fmt::format("endpoint '{}' has no scalable target, so that no policy can act", session_->endpoint()));
+  }
+  loose_ = true;
+  return suspend({true, false, true});
+}
+
+base::Result<void> Freeze::hold_scaling() {
+  auto done = suspend({true, true, true});
+  if (done) loose_ = false;
+  return done;
+}
+
 // One look: true once the endpoint is InService with `count` instances, asked for and there.
 base::Result<bool> Freeze::is_in_service(int count) {
   auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
@@ -245,6 +263,8 @@ base::Result<void> Freeze::restore_count_and_flags() {
   auto standing = persist(*session_, "read the endpoint", [&] { return is_in_service(record_.desired); });
   if (!standing && standing.error().code == ErrorCode::kNotFound)
     return {};  // the endpoint is gone: nothing to restore
+  // A policy that may act would undo the count that is about to be set.
+  if (loose_) (void)persist(*session_, "hold scaling", [&] { return hold_scaling(); });
   base::Result<void> counted;
   if (!standing || !*standing) {
     counted = persist(*session_, "set the count", [&] {

@@ -72,6 +72,11 @@ class Freeze {
   base::Result<void> set_count(int count);  // asks and waits for InService
   base::Result<void> ask_count(int count);  // asks only
   base::Result<void> restore();             // goes on although interrupted
+  // Lets the policies scale out, and nothing else; kRefused without a scalable target. hold_scaling() takes
+  // it back. What a killed run left loose is still in the journal, so that thaw restores it all the same.
+  base::Result<void> let_scale_out();
+  base::Result<void> hold_scaling();
+  const std::string& run_id() const { return record_.run_id; }
 
  private:
   Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
@@ -94,6 +99,7 @@ class Freeze {
   JournalLock lock_;
   bool engaged_ = false;
   bool steady_ = false;  // InService with as many instances as desired, when it was read
+  bool loose_ = false;   // scaling out was let loose
 };
 
 }  // namespace headroom::bench

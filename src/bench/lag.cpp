@@ -57,11 +57,13 @@ base::Result<PolicyLag> policy_lag(Session& session) {
     const int cooldown = cooldown_of(policy);
     return PolicyLag{capacity::policy_lag_bound_s(period, evaluations, cooldown),
                      fmt::format("bound of policy {}: {} s x {} + {} s cooldown", policy.name, period,
-                                 evaluations, cooldown)};
+                                 evaluations, cooldown),
+                     true};
   }
   return PolicyLag{capacity::policy_lag_bound_s(kPeriod, kEvaluations, kCooldown),
                    fmt::format("bound of the published rule, none is deployed: {} s x {} + {} s cooldown",
-                               kPeriod, kEvaluations, kCooldown)};
+                               kPeriod, kEvaluations, kCooldown),
+                   false};
 }
 
 }  // namespace headroom::bench

@@ -10,7 +10,8 @@ namespace headroom::bench {
 
 struct PolicyLag {
   double seconds = 0;
-  std::string source;  // which policy it was computed from
+  std::string source;     // which policy it was computed from
+  bool deployed = false;  // it is the endpoint's own
 };
 
 // From the endpoint's scale-out policy and its alarm: period x evaluations + cooldown. Without a policy: that

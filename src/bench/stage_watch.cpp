@@ -52,6 +52,12 @@ base::Result<StageWatch> StageWatch::begin(Session& session) {
   return watch;
 }
 
+StageWatch StageWatch::resume(const std::vector<std::string>& old_streams) {
+  StageWatch watch;
+  watch.old_streams_.insert(old_streams.begin(), old_streams.end());
+  return watch;
+}
+
 std::optional<std::string> ScaleOutWatch::see(const aws::EndpointDescription& endpoint) {
   const auto because = [&] {
     return endpoint.failure_reason.empty() ? std::string("; it gave no FailureReason")

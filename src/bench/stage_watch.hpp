@@ -44,6 +44,9 @@ class StageWatch {
   // Remembers the log streams that exist before the new instance: the new one is the one that is not among
   // them.
   static base::Result<StageWatch> begin(Session& session);
+  // The same, from streams remembered by a process that died.
+  static StageWatch resume(const std::vector<std::string>& old_streams);
+  std::vector<std::string> old_streams() const { return {old_streams_.begin(), old_streams_.end()}; }
   // The clock's start: from `at` on, `wanted` instances are asked for, and poll() may be called.
   void asked(base::WallTime at, const std::string& variant, int wanted);
   // Up to three calls of 3 s at most; none after an interruption. Errors of single readings are passed over:

@@ -1,38 +1,33 @@
-// The command: refuse, freeze at one, load, ask for one more, stamp, restore, write, explain.
+// The command: refuse, freeze at one, measure, restore, write, explain.
 #include "bench/ttotal.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
 #include "bench/drift_gate.hpp"
 #include "bench/freeze.hpp"
 #include "bench/hold.hpp"
 #include "bench/host.hpp"
 #include "bench/lag.hpp"
-#include "bench/stage_watch.hpp"
+#include "bench/ttotal_run.hpp"
 #include "capacity/qmax.hpp"
 
 namespace headroom::bench {
 namespace {
 
 using base::ErrorCode;
-constexpr auto kPoll = std::chrono::seconds(1);
 
 int end_with(Session& session, const base::Error& error) {
   session.complain("tts-bench ttotal: " + base::describe(error));
   return base::error_row(error.code).exit_code;
 }
-
-struct Prepared {
-  LiveEndpoint live;
-  int load = 0;                // L
-  double baseline_p95_ms = 0;  // at L/2
-};
 
 // p95 of the rung at L/2: what one instance shows once the second has taken its half.
 std::optional<double> baseline_of(const artifact::QmaxArtifact& qmax, int n) {
@@ -67,8 +62,10 @@ base::Result<Prepared> prepare(const TtotalOptions& options, Session& session, c
         ErrorCode::kRefused,
         fmt::format("{} has no rung at {} outstanding to compare recovery with; run tts-bench qmax again",
                     file, *l / 2));
-  prepared.load = *l;
+  // The policy acts at its own line, which lies below Q_max.
+  prepared.load = options.observe_policy ? *qmax->result.q_max : *l;
   prepared.baseline_p95_ms = *baseline;
+  prepared.qmax = std::move(*qmax);
   return prepared;
 }
 
@@ -82,118 +79,61 @@ base::Result<void> check_quota(Session& session, const LiveEndpoint& live) {
                   (*quota)->name, (*quota)->value));
 }
 
-struct Outcome {
-  std::vector<capacity::Stamp> stamps;
-  std::optional<std::string> stream;
-  bool recovered = false;
+struct Measured {
+  std::vector<Outcome> runs;
   capacity::Counts counts;
+  bool recovered() const {
+    return !runs.empty() &&
+           std::all_of(runs.begin(), runs.end(), [](const Outcome& o) { return o.recovered; });
+  }
 };
 
-// The earliest moment from which p95 stayed within the limit for `hold`: judged each second, never before the
-// clock started.
-bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTime served_since,
-               base::Duration hold, double limit_ms) {
-  const auto from = now - hold;
-  if (from < served_since) return false;
-  const auto view = driver.window(from, now);
-  return view.ttfab_ms && view.ok >= 5 && view.ttfab_ms->p95 <= limit_ms &&
-         view.rejected + view.failed + view.timed_out == 0;
-}
-
-base::Result<Outcome> observe(const TtotalOptions& options, Session& session, Freeze& freeze, Rig& rig,
-                              const Prepared& prepared) {
-  auto& clock = session.clock();
-  auto& driver = rig.driver();
-  auto watch = StageWatch::begin(session);
-  if (!watch) return tl::unexpected(watch.error());
-  if (auto warm = rig.warm(prepared.load, session); !warm) return tl::unexpected(warm.error());
-  driver.hold(prepared.load);
-  watch->add({std::string(capacity::kLoadApplied), since_epoch(clock.wall()), capacity::StageKind::kObserved,
-              0.001});
-  session.say(fmt::format("  {} outstanding on one instance for {:.0f} s", prepared.load,
-                          base::to_s(options.settle)));
-  if (!session.interrupt().wait_for(options.settle)) return base::fail(ErrorCode::kCancelled, "interrupted");
-
-  if (auto asked = freeze.ask_count(2); !asked) return tl::unexpected(asked.error());
-  const auto started = clock.steady();
-  const auto started_wall = clock.wall();
-  watch->add(
-      {std::string(capacity::kDesiredSet), since_epoch(started_wall), capacity::StageKind::kObserved, 0.001});
-  session.say("  asked for a second instance; the clock runs");
-  watch->asked(started_wall, session.variant(), 2);
-  const double limit_ms = options.recover_factor * prepared.baseline_p95_ms;
-  const auto deadline = base::Deadline::after(clock, options.max_wait);
-  std::size_t told = watch->stamps().size();
-  Outcome outcome;
-  std::optional<base::SteadyTime> served_since;
-  auto last_look = started;
-  while (!deadline.passed(clock)) {
-    if (!session.interrupt().wait_for(kPoll)) return base::fail(ErrorCode::kCancelled, "interrupted");
-    watch->poll(session);
-    if (const auto& why = watch->failure()) {
-      return base::fail(
-          ErrorCode::kConflict,
-          fmt::format("the second instance never served: {}; see its log, mend it and measure again", *why));
-    }
-    for (; told < watch->stamps().size(); ++told) {
-      const auto& stamp = watch->stamps()[told];
-      session.say(
-          fmt::format("  {:8.3f} s  {}", base::to_s(stamp.at - since_epoch(started_wall)), stamp.name));
-    }
-    const auto now = clock.steady();
-    const double since_look_s = base::to_s(now - std::exchange(last_look, now));
-    if (watch->in_service() && !served_since) served_since = now;
-    if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
-    const auto at =
-        started_wall + std::chrono::duration_cast<base::WallTime::duration>(now - options.hold - started);
-    watch->add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,
-                since_look_s});
-    session.say(fmt::format("  {:8.3f} s  {}", base::to_s(at - started_wall), capacity::kTrafficRecovered));
-    outcome.recovered = true;
-    break;
-  }
-  outcome.stamps = watch->stamps();
-  outcome.stream = watch->stream();
-  return outcome;
-}
-
-// `rig` is the caller's, so that closing its connections does not keep restoring waiting.
-base::Result<Outcome> measure(const TtotalOptions& options, Session& session, LoadPlan load, Freeze& freeze,
-                              const Prepared& prepared, std::unique_ptr<Rig>& rig) {
-  auto made = Rig::make(session, std::move(load), options.load, prepared.load);
-  if (!made) return tl::unexpected(made.error());
-  rig = std::move(*made);
-  auto outcome = observe(options, session, freeze, *rig, prepared);
-  rig->driver().stop(std::chrono::seconds(outcome ? 10 : 1));
-  if (outcome) outcome->counts = count_all(rig->driver());
-  return outcome;
-}
-
+// Of several runs the slowest is taken, since a plan must survive it; one that never recovered is slower than
+// any.
 base::Result<artifact::TtotalArtifact> to_artifact(const TtotalOptions& options, Session& session,
-                                                   const Prepared& prepared, const Outcome& outcome) {
-  auto stages = capacity::stages_from_stamps(outcome.stamps);
-  if (!stages) return tl::unexpected(stages.error());
+                                                   const Prepared& prepared, const Measured& measured) {
   artifact::TtotalArtifact out;
+  std::optional<double> fastest;
+  const Outcome* slowest = nullptr;
+  for (const Outcome& outcome : measured.runs) {
+    auto stages = capacity::stages_from_stamps(outcome.stamps);
+    if (!stages) return tl::unexpected(stages.error());
+    const auto total = stages->measured_total_s;
+    out.runs_s.push_back(total);
+    if (total && (!fastest || *total < *fastest)) fastest = total;
+    const bool slower = !slowest || !total || (out.measured_total_s && *total > *out.measured_total_s);
+    if (!slower || (slowest && !slowest->recovered)) continue;
+    slowest = &outcome;
+    out.stages = std::move(*stages);
+    out.measured_total_s = total;
+  }
+  if (!slowest) return base::fail(ErrorCode::kInternal, "no run was measured");
+  if (measured.runs.size() > 1 && out.measured_total_s && fastest && *fastest > 0)
+    out.runs_spread = (*out.measured_total_s - *fastest) / *fastest;
   out.header = session.header(prepared.live.fingerprint);
-  out.header.counts = outcome.counts;
+  out.header.counts = measured.counts;
   out.transport = prepared.live.fingerprint.transport.value_or("");
-  out.stages = std::move(*stages);
-  out.measured_total_s = out.stages.measured_total_s;
+  out.policy_lag_measured_s = slowest->lag_s;
   if (auto lag = policy_lag(session)) {
     out.policy_lag_bound_s = lag->seconds;
     out.lag_source = lag->source;
-    if (out.measured_total_s) out.total_s = *out.measured_total_s + lag->seconds;
+    if (slowest->lag_s) out.lag_source = fmt::format("measured {:.1f} s; {}", *slowest->lag_s, lag->source);
+    if (out.measured_total_s) out.total_s = *out.measured_total_s + slowest->lag_s.value_or(lag->seconds);
   } else {  // T_m cost an instance and half an hour; the lag can be read again
     out.header.notes.push_back("the policy's lag could not be read, so that T_total is unknown: " +
                                base::describe(lag.error()));
     session.complain("warning: " + out.header.notes.back());
   }
+  if (slowest->resumed)
+    out.header.notes.push_back(
+        "measured on after the client had died: there was no load in between, so that traffic_recovered may "
+        "be late");
   out.load_l = prepared.load;
   out.recover_factor = options.recover_factor;
   out.hold_s = base::to_s(options.hold);
   out.baseline_p95_ms = prepared.baseline_p95_ms;
   out.paced_engine = prepared.live.paced;
-  out.new_instance = outcome.stream;
+  out.new_instance = slowest->stream;
   if (prepared.live.paced)
     out.header.notes.push_back("paced engine: no model speaks; figures are for capacity experiments only");
   note_host(session, out.header, out.host_contended, prepared.live.paced, 2);
@@ -206,8 +146,12 @@ void explain(const Session& session, const artifact::TtotalArtifact& a, const st
         fmt::format("  before the clock: {} -> {} {:.1f} s (not summed)", stage.from, stage.to, stage.s));
   if (a.measured_total_s) {
     session.say(fmt::format("T_m = {:.1f} s measured from asking", *a.measured_total_s));
+    if (a.runs_spread)
+      session.say(fmt::format("{} runs, {:.0f} % apart; the slowest counts{}", a.runs_s.size(),
+                              *a.runs_spread * 100, *a.runs_spread > 0.2 ? " (warning: over 20 %)" : ""));
     if (a.total_s)
-      session.say(fmt::format("lag = {:.0f} s ({}); T_total = {:.1f} s", *a.policy_lag_bound_s, a.lag_source,
+      session.say(fmt::format("lag = {:.1f} s ({}); T_total = {:.1f} s",
+                              a.policy_lag_measured_s.value_or(*a.policy_lag_bound_s), a.lag_source,
                               *a.total_s));
     if (const auto largest = capacity::largest_stage(a.stages.measured)) {
       if (a.total_s) session.say(capacity::share_sentence(*largest, *a.measured_total_s, *a.total_s));
@@ -232,6 +176,116 @@ int dry_run(const TtotalOptions& options, Session& session, const LoadPlan& load
   return base::kExitGood;
 }
 
+// Every run starts from one instance, so that each sees a new one start.
+base::Result<Measured> measure(const TtotalOptions& options, Session& session, Freeze& freeze, Rig& rig,
+                               const Prepared& prepared) {
+  Measured measured;
+  for (int i = 0; i < options.runs; ++i) {
+    if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
+    if (i > 0) {
+      if (auto back = freeze.set_count(1); !back) return tl::unexpected(back.error());
+    }
+    auto outcome = measure_once(options, session, freeze, rig, prepared);
+    if (!outcome) return tl::unexpected(outcome.error());
+    measured.runs.push_back(std::move(*outcome));
+  }
+  return measured;
+}
+
+// The freeze that a dead run left, and its clock.
+base::Result<Freeze> adopt_running(Session& session, const LiveEndpoint& live, const RunningClock& clock) {
+  auto lock = JournalLock::take(journal_path(session));
+  if (!lock) return tl::unexpected(lock.error());
+  auto record = read_freeze_tag(session, live.endpoint.arn);
+  if (!record) return tl::unexpected(record.error());
+  if (!*record || (*record)->run_id != clock.freeze_run) {
+    return base::fail(
+        ErrorCode::kRefused,
+        fmt::format("endpoint '{}' is not frozen by the run whose clock {} holds (thawed since?); measure "
+                    "without --resume",
+                    session.endpoint(), clock_path(session)));
+  }
+  return Freeze::adopt(session, live.endpoint.arn, **record, std::move(*lock));
+}
+
+base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session& session, Prepared& prepared,
+                                          Rig& rig) {
+  std::optional<RunningClock> clock;
+  if (options.resume) {
+    auto saved = load_clock(session);
+    if (!saved && saved.error().code == ErrorCode::kNotFound)
+      return base::fail(
+          ErrorCode::kNotFound,
+          fmt::format("there is no running clock at {}; measure without --resume", clock_path(session)));
+    if (!saved) return tl::unexpected(saved.error());
+    clock = std::move(*saved);
+    prepared.load = clock->load;
+    prepared.baseline_p95_ms = clock->baseline_p95_ms;
+  }
+  auto freeze =
+      clock ? adopt_running(session, prepared.live, *clock) : Freeze::engage(session, prepared.live, 1);
+  if (!freeze) return tl::unexpected(freeze.error());
+  base::Result<Measured> measured = Measured{};
+  if (clock) {
+    auto outcome = resume_clock(options, session, rig, *clock);
+    if (outcome)
+      measured->runs.push_back(std::move(*outcome));
+    else
+      measured = tl::unexpected(outcome.error());
+  } else {
+    measured = measure(options, session, *freeze, rig, prepared);
+  }
+  rig.driver().stop(std::chrono::seconds(measured ? 10 : 1));
+  if (measured) measured->counts = count_all(rig.driver());
+  auto back = freeze->restore();
+  (void)base::remove_file(clock_path(session));
+  if (!back) return tl::unexpected(back.error());
+  return measured;
+}
+
+base::Result<void> check(const TtotalOptions& options, Session& session) {
+  if (options.resume && options.runs > 1)
+    return base::fail(ErrorCode::kInvalidArgument, "--resume goes on with one run; leave out --runs");
+  if (!options.observe_policy || options.resume || options.dry_run) return {};
+  auto lag = policy_lag(session);
+  if (!lag) return tl::unexpected(lag.error());
+  if (lag->deployed) return {};
+  return base::fail(
+      ErrorCode::kRefused,
+      fmt::format("endpoint '{}' has no policy that scales out, so that there is nothing to observe; run "
+                  "tts-bench apply first, or leave out --observe-policy",
+                  session.endpoint()));
+}
+
+int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
+  auto prepared = prepare(options, session, load);
+  if (!prepared) return end_with(session, prepared.error());
+  if (auto ok = check(options, session); !ok) return end_with(session, ok.error());
+  if (auto ok = check_quota(session, prepared->live); !ok) return end_with(session, ok.error());
+  // A run that goes on finds its own freeze, which drift would report.
+  if (auto fine = options.resume ? base::Result<void>() : stop_at_drift(session, options.force); !fine)
+    return end_with(session, fine.error());
+  if (auto yes = session.consent("suspend scaling, pin one instance, load it and start a second",
+                                 1.0 * options.runs);
+      !yes)
+    return end_with(session, yes.error());
+  // Made before the freeze and closed after it: neither may stand between a signal and restoring.
+  auto rig = Rig::make(session, std::move(load), options.load, prepared->load);
+  if (!rig) return end_with(session, rig.error());
+  auto measured = freeze_and_measure(options, session, *prepared, **rig);
+  rig->reset();
+  if (!measured) return end_with(session, measured.error());
+  auto a = to_artifact(options, session, *prepared, *measured);
+  if (!a) return end_with(session, a.error());
+  const std::string path = session.folder() + "/ttotal.json";
+  if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
+  if (session.options().json) {
+    if (auto text = artifact::to_json_text(*a)) std::fputs(text->c_str(), stdout);
+  }
+  explain(session, *a, path);
+  return measured->recovered() ? base::kExitGood : base::kExitInconclusive;
+}
+
 }  // namespace
 
 std::vector<base::Option> TtotalOptions::table() {
@@ -248,6 +302,15 @@ std::vector<base::Option> TtotalOptions::table() {
       {.name = "hold", .help = "for how long it must stay there", .target = &hold, .min = 1, .max = 3600},
       {.name = "settle", .help = "load before the clock starts", .target = &settle, .min = 0, .max = 3600},
       {.name = "max-wait", .help = "longest wait for recovery", .target = &max_wait, .min = 1, .max = 7200},
+      {.name = "observe-policy",
+       .help = "let the deployed policy itself scale out, at Q_max, and measure its lag",
+       .target = &observe_policy},
+      {.name = "runs",
+       .help = "whole measurements; the slowest counts",
+       .target = &runs,
+       .min = 1,
+       .max = 10},
+      {.name = "resume", .help = "go on with the clock of a run that was killed", .target = &resume},
       {.name = "force", .help = "measure although drift was found", .target = &force},
       {.name = "dry-run", .help = "schedule and estimate; no network", .target = &dry_run},
   };
@@ -259,32 +322,7 @@ int run_ttotal(const TtotalOptions& options, Session& session) {
   auto load = plan_load(options.load, session);
   if (!load) return end_with(session, load.error());
   if (options.dry_run) return dry_run(options, session, *load);
-  auto prepared = prepare(options, session, *load);
-  if (!prepared) return end_with(session, prepared.error());
-  if (auto ok = check_quota(session, prepared->live); !ok) return end_with(session, ok.error());
-  if (auto fine = stop_at_drift(session, options.force); !fine) return end_with(session, fine.error());
-  if (auto yes = session.consent("suspend scaling, pin one instance, load it and start a second", 1.0); !yes)
-    return end_with(session, yes.error());
-
-  std::unique_ptr<Rig> rig;
-  base::Result<Outcome> outcome = base::fail(ErrorCode::kInternal, "not measured");
-  {
-    auto freeze = Freeze::engage(session, prepared->live, 1);
-    if (!freeze) return end_with(session, freeze.error());
-    outcome = measure(options, session, std::move(*load), *freeze, *prepared, rig);
-    if (auto back = freeze->restore(); !back) return end_with(session, back.error());
-  }
-  rig.reset();
-  if (!outcome) return end_with(session, outcome.error());
-  auto a = to_artifact(options, session, *prepared, *outcome);
-  if (!a) return end_with(session, a.error());
-  const std::string path = session.folder() + "/ttotal.json";
-  if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
-  if (session.options().json) {
-    if (auto text = artifact::to_json_text(*a)) std::fputs(text->c_str(), stdout);
-  }
-  explain(session, *a, path);
-  return outcome->recovered ? base::kExitGood : base::kExitInconclusive;
+  return run_with(options, session, std::move(*load));
 }
 
 }  // namespace headroom::bench
