@@ -159,6 +159,24 @@ TEST(Drift, TellsAnInertPolicyFromAQuietOne) {
   EXPECT_EQ(level(in, "policy " + in.deployed.policies[0].name + ".Alarms"), "ERROR");
 }
 
+TEST(Drift, NamesAStatisticThatMeansSomethingElse) {
+  DriftInput in = applied();
+  auto& alarm = in.deployed.alarms[1];
+  const std::string id = "alarm " + alarm.name + ".Statistic";
+  ASSERT_TRUE(alarm.metric);
+  in.plan.reset();  // a policy that somebody made by hand
+  alarm.metric->name = "ConcurrentRequestsPerModel";
+  for (const auto& wrong : {"Sum", "SampleCount"}) {
+    alarm.statistic = wrong;
+    EXPECT_EQ(level(in, id), "ERROR") << wrong;
+  }
+  alarm.statistic = "Average";
+  EXPECT_EQ(row(drift_checks(in), id), nullptr);
+  alarm.statistic = "Sum";
+  alarm.metric->name = "Invocations";
+  EXPECT_EQ(row(drift_checks(in), id), nullptr);
+}
+
 TEST(Drift, ReportsAlarmsThatAreScalingNow) {
   DriftInput in = applied(capacity::Rule::kRecommended);
   auto& out = in.deployed.alarms[0];

@@ -81,6 +81,19 @@ Check state_row(const DriftInput& in, const aws::Alarm& alarm, bool triggers) {
   return row;
 }
 
+// Outstanding requests are a level and latencies are durations: their Sum or SampleCount says how often they
+// were reported, and a line drawn for the one means nothing for the other.
+std::optional<Check> statistic_row(const DriftInput& in, const aws::Alarm& alarm) {
+  if (!alarm.metric || (alarm.statistic != "Sum" && alarm.statistic != "SampleCount")) return std::nullopt;
+  const std::string& name = alarm.metric->name;
+  if (name.rfind("ConcurrentRequests", 0) != 0 && name.find("Latency") == std::string::npos)
+    return std::nullopt;
+  return Check{"alarm " + alarm.name + ".Statistic", "ERROR", alarm.statistic + " of " + name,
+               "Maximum, Average or a percentile",
+               in.commands.aws(fmt::format("cloudwatch describe-alarms --alarm-names '{}'", alarm.name)) +
+                   ", and put it anew with another statistic"};
+}
+
 }  // namespace
 
 std::vector<Check> drift_scaling(const DriftInput& in) {
@@ -127,6 +140,7 @@ std::vector<Check> drift_activity(const DriftInput& in) {
         continue;
       }
       out.push_back(state_row(in, *alarm, true));
+      if (auto wrong = statistic_row(in, *alarm)) out.push_back(std::move(*wrong));
     }
   }
   for (const auto& alarm : in.deployed.alarms) {
