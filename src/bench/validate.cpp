@@ -14,12 +14,19 @@ namespace {
 
 using base::Result;
 
+// T_total as it was measured: the artifact that the plan names, else the one beside the plan.
+Result<double> total_of(Session& session, const artifact::PlanArtifact& plan) {
+  auto measured = artifact::read_ttotal(plan.ttotal_file);
+  if (!measured) measured = artifact::read_ttotal(session.folder() + "/ttotal.json");
+  if (measured && measured->total_s) return *measured->total_s;
+  if (plan.plan.reaction_time_s) return *plan.plan.reaction_time_s;
+  return base::fail(
+      base::ErrorCode::kNotFound,
+      fmt::format("T_total is unknown: neither {} nor {}/ttotal.json can be read; run tts-bench ttotal",
+                  plan.ttotal_file, session.folder()));
+}
+
 Result<artifact::ValidateArtifact> validate(const ValidateOptions& options, Session& session) {
-  if (options.live) {
-    return base::fail(
-        base::ErrorCode::kUnsupported,
-        "--live is not offered yet; without it, validate compares what is deployed with the plan");
-  }
   artifact::ValidateArtifact out;
   out.plan_file = plan_path(session, options.plan_file);
   auto plan = artifact::read_plan(out.plan_file);
@@ -30,6 +37,13 @@ Result<artifact::ValidateArtifact> validate(const ValidateOptions& options, Sess
   auto deployed = read_deployed(session);
   if (!deployed) return tl::unexpected(deployed.error());
   out.checks = validate_checks(*plan, *live, *deployed, commands_for(session, options.plan_file));
+  if (options.live.live) {
+    const auto total = total_of(session, *plan);
+    if (!total) return tl::unexpected(total.error());
+    const auto phases = run_live_phases(session, *plan, *live, *total, options.live);
+    if (!phases) return tl::unexpected(phases.error());
+    append(out.checks, *phases);
+  }
   out.verdict = has_level(out.checks, "ERROR") ? "different" : "valid";
   out.header = session.header(live->fingerprint);
   return out;
@@ -52,10 +66,23 @@ std::vector<Check> validate_checks(const artifact::PlanArtifact& artifact, const
 }
 
 std::vector<base::Option> ValidateOptions::table() {
-  return {
+  std::vector<base::Option> all{
       {.name = "plan", .help = "the plan to compare with; default: plan.json of --out", .target = &plan_file},
-      {.name = "live", .help = "check under load too (not offered yet)", .target = &live},
+      {.name = "live",
+       .help = "check under load too: five phases that make the policy scale",
+       .target = &live.live},
+      {.name = "force", .help = "with --live: go on in spite of drift", .target = &live.force},
+      {.name = "resume", .help = "with --live: skip the phases that passed", .target = &live.resume},
+      {.name = "fast",
+       .help = "with --live: the --fast of a local cloud, whose periods and cooldowns are so much shorter",
+       .target = &live.fast,
+       .min = 1,
+       .max = 1000},
   };
+  for (base::Option& option : live.load.table()) {
+    if (option.name != "records" && option.name != "cancel-share") all.push_back(std::move(option));
+  }
+  return all;
 }
 
 int run_validate(const ValidateOptions& options, Session& session) {

@@ -1,7 +1,7 @@
 // tts-bench validate: is what is deployed what the plan holds, field by field (SPEC 2.6)?
 //
-// Read only. Writes validate.json. A container's queue limit that differs is a warning, because apply cannot
-// set it. `--live` (checks under load) is not offered yet and says so. Exit codes: 0 valid, 1 failed
+// Read only, but for `--live`, which sends load (validate_live.hpp). Writes validate.json. A container's
+// queue limit that differs is a warning, because apply cannot set it. Exit codes: 0 valid, 1 failed
 // (unreadable plan, no endpoint, an API refused), 2 usage, 3 different.
 #pragma once
 
@@ -13,12 +13,13 @@
 #include "base/result.hpp"
 #include "bench/policy_compare.hpp"
 #include "bench/session.hpp"
+#include "bench/validate_live.hpp"
 
 namespace headroom::bench {
 
 struct ValidateOptions {
   std::string plan_file;  // empty: OUT/plan.json
-  bool live = false;
+  LiveOptions live;
   std::vector<base::Option> table();
 };
 

@@ -1,0 +1,146 @@
+// Loads and times of the live phases, and the verdicts on the fleet's course.
+#include "bench/live_phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace headroom::bench {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using capacity::Carrier;
+
+constexpr double kCalm = 0.8, kCross = 1.3;
+constexpr double kMetricS = 10, kInAlarmS = 60;
+constexpr int kInDatapoints = 3;
+constexpr double kDrainS = 60;
+
+LiveLoad load_at(const capacity::Plan& plan, double line, double share, int instances) {
+  LiveLoad load;
+  if (plan.policy.carrier == Carrier::kOfferedRate)
+    load.rate_rps = share * line * instances;
+  else if (share < 1)
+    load.outstanding = std::max(1, static_cast<int>(std::floor(share * line * instances)));
+  else
+    load.outstanding = static_cast<int>(std::ceil(share * line * instances)) + (share * line < 1.5 ? 1 : 0);
+  return load;
+}
+
+std::string course(const std::vector<FleetPoint>& points) {
+  std::string out;
+  int last = -1;
+  for (const FleetPoint& p : points) {
+    if (p.in_service == last) continue;
+    out +=
+        fmt::format("{}{} at {:.0f} s", out.empty() ? "" : ", ", p.in_service, p.at_s - points.front().at_s);
+    last = p.in_service;
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
+  if (plan.max_instances <= plan.min_instances)
+    return fail(ErrorCode::kRefused,
+                fmt::format("the plan keeps {} instances always: there is no scaling to validate under load",
+                            plan.min_instances));
+  if (!plan.scale_out_target || !(*plan.scale_out_target > 0))
+    return fail(ErrorCode::kInvalidData, "the plan has no scale-out line; plan again");
+  const bool rate = plan.policy.carrier == Carrier::kOfferedRate;
+  // Concurrency lines are in metric units; the load is held in outstanding requests.
+  const double line =
+      rate ? *plan.scale_out_target : *plan.scale_out_target / plan.calibration_ratio.value_or(1);
+  LivePlan live;
+  live.start = plan.min_instances;
+  live.calm = load_at(plan, line, kCalm, live.start);
+  live.cross = load_at(plan, line, kCross, live.start);
+  const double growth = std::max(plan.headroom, 1.0);
+  live.surge_count =
+      std::clamp(static_cast<int>(std::ceil(live.start * growth)) + 1, live.start + 1, plan.max_instances);
+  // Above the line of one instance less, so that nothing smaller than surge_count is below it.
+  live.surge = load_at(plan, line, 1.05, live.surge_count - 1);
+  if (rate) live.surge.rate_rps = std::max(live.surge.rate_rps, live.cross.rate_rps);
+  live.surge.outstanding = rate ? 0 : std::max(live.surge.outstanding, live.cross.outstanding);
+  if (plan.queue_limit > 0) {
+    live.below_limit = std::max(1, static_cast<int>(std::floor(0.8 * plan.queue_limit * live.start)));
+    live.above_limit = static_cast<int>(std::ceil(1.4 * plan.queue_limit * live.start)) + 1;
+  }
+  live.calm_s = 4 * kMetricS;
+  live.arrive_s = total_s + 2 * kMetricS;  // and the periods that a breach and a reading may miss
+  live.surge_s = live.arrive_s + (live.surge_count - live.start) * (total_s + plan.scale_out_cooldown_s);
+  const int steps = live.surge_count - live.start;
+  live.scale_in_s = kInAlarmS * (kInDatapoints + 2) +
+                    std::max(0, steps - 1) * (plan.scale_in_cooldown_s + kInAlarmS) + kDrainS;
+  live.step_s = plan.scale_in_cooldown_s;
+  return live;
+}
+
+PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points) {
+  PhaseResult out;
+  out.id = "scale_out";
+  out.wanted =
+      fmt::format("more than {} in service within {:.0f} s of crossing the line", plan.start, plan.arrive_s);
+  out.remedy =
+      "compare alarm, policy and suspend flags with the plan: tts-bench validate; then tts-bench apply";
+  if (points.empty()) return out;
+  const auto arrived = std::find_if(points.begin(), points.end(),
+                                    [&](const FleetPoint& p) { return p.in_service > plan.start; });
+  const bool asked =
+      std::any_of(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
+  out.passed = arrived != points.end() && arrived->at_s - points.front().at_s <= plan.arrive_s;
+  if (arrived != points.end())
+    out.found =
+        fmt::format("{} in service after {:.0f} s", arrived->in_service, arrived->at_s - points.front().at_s);
+  else
+    out.found = asked ? "capacity was asked for and did not come in time" : "no capacity was asked for";
+  return out;
+}
+
+PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& points, int planned_maximum) {
+  PhaseResult out;
+  out.id = "surge_absorption";
+  out.wanted = fmt::format("{} in service within {:.0f} s, and never more than {}", plan.surge_count,
+                           plan.surge_s, planned_maximum);
+  out.remedy =
+      "compare the target's maximum and the policy's steps and cooldown with the plan: tts-bench validate";
+  int most = 0, most_desired = 0;
+  for (const FleetPoint& p : points) {
+    most = std::max(most, p.in_service);
+    most_desired = std::max(most_desired, p.desired);
+  }
+  out.passed = most >= plan.surge_count && most_desired <= planned_maximum;
+  out.found = fmt::format("at most {} in service, {} asked for", most, most_desired);
+  return out;
+}
+
+PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& points, double resolution_s) {
+  PhaseResult out;
+  out.id = "scale_in";
+  out.wanted = fmt::format("back to {} within {:.0f} s, steps at least {:.0f} s apart, no turn", plan.start,
+                           plan.scale_in_s, plan.step_s);
+  out.remedy =
+      "compare the scale-in alarm and cooldown with the plan: tts-bench validate; then tts-bench apply";
+  if (points.empty()) return out;
+  std::optional<double> last_step;
+  std::string wrong;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const int change = points[i].desired - points[i - 1].desired;
+    if (change > 0 && wrong.empty()) wrong = fmt::format("; turned to {} instances again", points[i].desired);
+    if (change >= 0) continue;
+    if (last_step && points[i].at_s - *last_step < plan.step_s - resolution_s && wrong.empty())
+      wrong = fmt::format("; two steps only {:.0f} s apart", points[i].at_s - *last_step);
+    if (change < -1 && wrong.empty()) wrong = fmt::format("; {} instances at once", -change);
+    last_step = points[i].at_s;
+  }
+  const double took = points.back().at_s - points.front().at_s;
+  const bool back = points.back().desired == plan.start;
+  out.passed = back && took <= plan.scale_in_s && wrong.empty();
+  out.found = course(points) + (back ? "" : "; still above the minimum") + wrong;
+  return out;
+}
+
+}  // namespace headroom::bench

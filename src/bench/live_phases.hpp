@@ -1,0 +1,57 @@
+// Live phases: what validate --live asks of an endpoint under load, worked out from the plan. Pure.
+//
+// Five phases, in this order: slo_under_load (80 % of the line holds the SLO), rejection_level (80 % of the
+// queue limit refuses nothing, 140 % refuses some with 503 and nothing else goes wrong), scale_out (the line
+// is crossed, capacity arrives within T_total), surge_absorption (the load grows on, the fleet follows to the
+// count that it needs), scale_in (the load stops, the fleet comes back to its minimum in the planned time,
+// one step at a time, without turning). Loads are held closed-loop where the policy's metric is concurrency,
+// so that the line is crossed for certain, and sent open-loop where it is a rate. Times are seconds of the
+// endpoint's clock; with a local cloud that runs N times faster they are divided by N, inference is not.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "capacity/plan.hpp"
+
+namespace headroom::bench {
+
+struct LiveLoad {
+  int outstanding = 0;  // closed loop; 0: open
+  double rate_rps = 0;  // open loop
+};
+
+struct LivePlan {
+  int start = 1;                         // instances when it begins: the planned minimum
+  LiveLoad calm;                         // 80 % of the line
+  int below_limit = 0, above_limit = 0;  // outstanding in all; 0: the plan has no queue limit
+  LiveLoad cross, surge;
+  int surge_count = 1;  // instances that the surge needs
+  double calm_s = 0;    // how long it is held
+  double arrive_s = 0;  // the longest until the new capacity is in service
+  double surge_s = 0;
+  double scale_in_s = 0;  // the longest until the minimum
+  double step_s = 0;      // the shortest between two steps in
+};
+
+// kRefused: a plan with minimum = maximum scales nothing; kInvalidData: no line in the plan.
+base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s);
+
+// One reading of the fleet.
+struct FleetPoint {
+  double at_s = 0;
+  int desired = 0, in_service = 0;
+};
+struct PhaseResult {
+  std::string id;
+  bool passed = false;
+  std::string found, wanted, remedy;
+};
+// Judge what was seen; `points` in order of time, the first at the phase's beginning.
+PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points);
+PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& points, int planned_maximum);
+PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& points, double resolution_s);
+
+}  // namespace headroom::bench

@@ -1,0 +1,94 @@
+// Live phases: their loads, times and verdicts.
+#include "bench/live_phases.hpp"
+
+#include <gtest/gtest.h>
+
+namespace headroom::bench {
+namespace {
+
+capacity::Plan published() {
+  capacity::Plan plan;
+  plan.rule = capacity::Rule::kPublished;
+  plan.policy.carrier = capacity::Carrier::kConcurrency;
+  plan.scale_out_target = 37.5;
+  plan.calibration_ratio = 1;
+  plan.headroom = 1.25;
+  plan.queue_limit = 50;
+  plan.min_instances = 1;
+  plan.max_instances = 9;
+  plan.scale_out_cooldown_s = 30;
+  plan.scale_in_cooldown_s = 960;
+  return plan;
+}
+
+TEST(LivePhases, LoadsLieOnTheirSideOfTheLine) {
+  const auto live = plan_live(published(), 320);
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->calm.outstanding, 30);
+  EXPECT_GT(live->cross.outstanding, 37.5);
+  EXPECT_LT(live->cross.outstanding, 75);  // a doubled line is not crossed
+  EXPECT_EQ(live->below_limit, 40);
+  EXPECT_EQ(live->above_limit, 71);
+  EXPECT_EQ(live->surge_count, 3);
+  EXPECT_GT(live->surge.outstanding, 75);   // two instances are not enough
+  EXPECT_LT(live->surge.outstanding, 112);  // three are
+  EXPECT_EQ(live->arrive_s, 340);
+}
+
+TEST(LivePhases, RatesAreOpenLoopAndSmallLinesAreStillCrossed) {
+  auto plan = published();
+  plan.policy.carrier = capacity::Carrier::kOfferedRate;
+  plan.scale_out_target = 14.3;
+  auto live = plan_live(plan, 320);
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->cross.outstanding, 0);
+  EXPECT_NEAR(live->calm.rate_rps, 11.44, 1e-9);
+  EXPECT_GT(live->cross.rate_rps, 14.3);
+  plan = published();
+  plan.scale_out_target = 0.9;
+  live = plan_live(plan, 320);
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->calm.outstanding, 1);
+  EXPECT_GE(live->cross.outstanding, 2);
+}
+
+TEST(LivePhases, AFixedFleetIsRefused) {
+  auto plan = published();
+  plan.max_instances = 1;
+  EXPECT_FALSE(plan_live(plan, 320));
+}
+
+TEST(LivePhases, ScaleOutNamesWhatDidNotCome) {
+  const auto live = plan_live(published(), 320);
+  ASSERT_TRUE(live);
+  EXPECT_TRUE(judge_scale_out(*live, {{0, 1, 1}, {40, 2, 1}, {300, 2, 2}}).passed);
+  EXPECT_FALSE(judge_scale_out(*live, {{0, 1, 1}, {40, 2, 1}, {400, 2, 2}}).passed);
+  const auto none = judge_scale_out(*live, {{0, 1, 1}, {340, 1, 1}});
+  EXPECT_FALSE(none.passed);
+  EXPECT_EQ(none.found, "no capacity was asked for");
+  EXPECT_NE(judge_scale_out(*live, {{0, 1, 1}, {340, 2, 1}}).found.find("did not come"), std::string::npos);
+}
+
+TEST(LivePhases, ASurgeNeedsItsCountAndNoMoreThanTheMaximum) {
+  const auto live = plan_live(published(), 320);
+  ASSERT_TRUE(live);
+  EXPECT_TRUE(judge_surge(*live, {{0, 2, 2}, {400, 3, 3}}, 9).passed);
+  EXPECT_FALSE(judge_surge(*live, {{0, 2, 2}, {400, 2, 2}}, 9).passed);
+  EXPECT_FALSE(judge_surge(*live, {{0, 2, 2}, {400, 10, 3}}, 9).passed);
+}
+
+TEST(LivePhases, ScaleInIsSlowAndNeverTurns) {
+  const auto live = plan_live(published(), 320);
+  ASSERT_TRUE(live);
+  EXPECT_TRUE(judge_scale_in(*live, {{0, 3, 3}, {200, 2, 3}, {1170, 1, 2}, {1180, 1, 1}}, 10).passed);
+  const auto quick = judge_scale_in(*live, {{0, 3, 3}, {200, 2, 3}, {260, 1, 2}}, 10);
+  EXPECT_FALSE(quick.passed);
+  EXPECT_NE(quick.found.find("apart"), std::string::npos);
+  EXPECT_FALSE(
+      judge_scale_in(*live, {{0, 3, 3}, {200, 2, 2}, {300, 3, 3}, {1300, 2, 2}, {1400, 1, 1}}, 10).passed);
+  EXPECT_FALSE(judge_scale_in(*live, {{0, 3, 3}, {live->scale_in_s, 2, 2}}, 10).passed);
+  EXPECT_FALSE(judge_scale_in(*live, {{0, 3, 3}, {200, 1, 1}}, 10).passed);  // two at once
+}
+
+}  // namespace
+}  // namespace headroom::bench

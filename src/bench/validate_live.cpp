@@ -1,0 +1,311 @@
+// Load, readings of the fleet, verdicts, and the way back.
+#include "bench/validate_live.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/atomic_file.hpp"
+#include "bench/checks.hpp"
+#include "bench/drift_gate.hpp"
+#include "bench/live_phases.hpp"
+#include "load/schedule.hpp"
+
+namespace headroom::bench {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using Json = nlohmann::json;
+
+constexpr auto kReading = std::chrono::seconds(1);
+constexpr double kReadingS = 1;
+
+base::Duration seconds(double s) {
+  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(s));
+}
+
+class LiveRun {
+ public:
+  LiveRun(Session& session, const artifact::PlanArtifact& artifact, const LivePlan& plan,
+          const LiveOptions& options)
+      : session_(session),
+        artifact_(artifact),
+        plan_(plan),
+        options_(options),
+        partial_(session.folder() + "/validate.partial.json") {}
+
+  Result<std::vector<artifact::Check>> run() {
+    if (options_.resume) read_passed();
+    using Phase = Result<PhaseResult> (LiveRun::*)();
+    const std::vector<std::pair<const char*, Phase>> phases{{"slo_under_load", &LiveRun::slo_under_load},
+                                                            {"rejection_level", &LiveRun::rejection_level},
+                                                            {"scale_out", &LiveRun::scale_out},
+                                                            {"surge_absorption", &LiveRun::surge_absorption},
+                                                            {"scale_in", &LiveRun::scale_in}};
+    std::vector<artifact::Check> checks;
+    for (const auto& [name, phase] : phases) {
+      if (std::find(passed_.begin(), passed_.end(), name) != passed_.end()) {
+        checks.push_back({fmt::format("live.{}", name), "OK", "passed before the interruption", "", ""});
+        continue;
+      }
+      session_.say(fmt::format("{} ...", name));
+      const auto result = (this->*phase)();
+      if (!result) return tl::unexpected(result.error());
+      checks.push_back({"live." + result->id, result->passed ? "OK" : "ERROR", result->found, result->wanted,
+                        result->passed ? "" : result->remedy});
+      session_.say(fmt::format("{}: {} ({})", name, result->passed ? "passed" : "FAILED", result->found));
+      if (result->passed) remember(name);
+    }
+    ::unlink(partial_.c_str());
+    return checks;
+  }
+
+ private:
+  double scaled(double s) const { return s / options_.fast; }
+
+  // nullopt: the counts were not told this time, which is no reason to take them as 0.
+  Result<std::optional<FleetPoint>> read_fleet(base::SteadyTime began) {
+    const auto endpoint = session_.sagemaker().describe_endpoint(session_.endpoint(), session_.soon());
+    if (!endpoint) return tl::unexpected(endpoint.error());
+    for (const auto& variant : endpoint->variants) {
+      if (variant.name != session_.variant()) continue;
+      if (!variant.desired_instance_count || !variant.current_instance_count) return std::nullopt;
+      return FleetPoint{base::to_s(session_.clock().steady() - began), *variant.desired_instance_count,
+                        *variant.current_instance_count};
+    }
+    return fail(ErrorCode::kNotFound,
+                fmt::format("'{}' has no variant '{}' any more", session_.endpoint(), session_.variant()));
+  }
+
+  Result<std::unique_ptr<Rig>> make_rig(const LiveLoad& load, double longest_s) {
+    auto plan = plan_load(options_.load, session_);
+    if (!plan) return tl::unexpected(plan.error());
+    load::OpenLoop open;
+    const bool closed = load.outstanding > 0;
+    if (!closed) {
+      auto schedule = load::make_schedule(load::Arrivals::kConstant, load.rate_rps, seconds(longest_s),
+                                          plan->workload, static_cast<std::uint64_t>(options_.load.seed));
+      if (!schedule) return tl::unexpected(schedule.error());
+      open.schedule = std::move(*schedule);
+    }
+    LoadOptions quiet = options_.load;
+    quiet.records = "none";
+    const int most = closed ? load.outstanding : 1000;
+    auto rig = Rig::make(session_, std::move(*plan), quiet, most);
+    if (!rig) return rig;
+    if (auto warm = (*rig)->warm(std::min(most, 64), session_); !warm) return tl::unexpected(warm.error());
+    closed ? (*rig)->driver().hold(load.outstanding) : (*rig)->driver().open(std::move(open));
+    return rig;
+  }
+
+  void show(const FleetPoint& point, double longest_s) const {
+    if (isatty(STDERR_FILENO) == 0 || session_.options().quiet) return;
+    fmt::print(stderr, "\r  {:4.0f} of {:.0f} s  desired {}  in service {}   ", point.at_s, longest_s,
+               point.desired, point.in_service);
+    std::fflush(stderr);
+  }
+
+  // Reads the fleet each second until `done` or the time is up.
+  template <class Done>
+  Result<std::vector<FleetPoint>> watch(double longest_s, Done done) {
+    const auto began = session_.clock().steady();
+    std::vector<FleetPoint> points;
+    for (;;) {
+      const auto point = read_fleet(began);
+      if (!point) return tl::unexpected(point.error());
+      if (*point) {
+        points.push_back(**point);
+        show(points.back(), longest_s);
+        if (done(points)) return points;
+      }
+      if (base::to_s(session_.clock().steady() - began) > longest_s) return points;
+      if (!session_.interrupt().wait_for(kReading)) return fail(ErrorCode::kCancelled, "interrupted");
+    }
+  }
+
+  // Holds a load for a while; what came of the requests that started in that time.
+  Result<load::WindowView> hold(const LiveLoad& load, double settle_s, double judged_s) {
+    auto rig = make_rig(load, settle_s + judged_s + 5);
+    if (!rig) return tl::unexpected(rig.error());
+    const auto from = session_.clock().steady() + seconds(settle_s);
+    const bool whole = session_.interrupt().wait_for(seconds(settle_s + judged_s));
+    const auto to = from + seconds(judged_s);
+    if (auto closed = (*rig)->close(whole ? seconds(30) : base::Duration{}); !closed)
+      return tl::unexpected(closed.error());
+    if (!whole) return fail(ErrorCode::kCancelled, "interrupted");
+    return (*rig)->driver().window(from, to, load::Basis::kStarted);
+  }
+
+  Result<PhaseResult> slo_under_load() {
+    PhaseResult out;
+    out.id = "slo_under_load";
+    const double slo = artifact_.plan.slo_ms;
+    out.wanted =
+        fmt::format("p95 of the first audio within {:g} ms at 80 % of the line, nothing refused", slo);
+    out.remedy = "measure Q_max again (tts-bench qmax) and plan anew";
+    // At least long enough for what an instance needs to answer a few requests, whatever the metrics' clock.
+    const auto view = hold(plan_.calm, 2, std::max(10.0, scaled(plan_.calm_s)));
+    if (!view) return tl::unexpected(view.error());
+    if (!view->ttfab_ms) {
+      out.found = "no successful request";
+      return out;
+    }
+    const auto bad = view->rejected + view->failed + view->timed_out;
+    out.passed = view->ttfab_ms->p95 <= slo && bad == 0;
+    out.found =
+        fmt::format("p95 {:.0f} ms of {} requests, {} refused or failed", view->ttfab_ms->p95, view->ok, bad);
+    return out;
+  }
+
+  // Shorter than the alarm's three periods, so that the fleet does not grow under it.
+  Result<PhaseResult> rejection_level() {
+    PhaseResult out;
+    out.id = "rejection_level";
+    out.wanted = fmt::format("none refused at {} outstanding, some 503 at {}, nothing else",
+                             plan_.below_limit, plan_.above_limit);
+    out.remedy = fmt::format("set MAX_QUEUE_DEPTH={} in the container's environment and deploy",
+                             artifact_.plan.queue_limit);
+    if (plan_.below_limit == 0) {
+      out.passed = true;
+      out.found = "the plan has no queue limit";
+      return out;
+    }
+    const double shortly = std::clamp(scaled(12), 1.5, 12.0);
+    const auto below = hold({plan_.below_limit, 0}, 0, shortly);
+    if (!below) return tl::unexpected(below.error());
+    const auto above = hold({plan_.above_limit, 0}, 0, shortly);
+    if (!above) return tl::unexpected(above.error());
+    const auto wrong = below->failed + below->timed_out + above->failed + above->timed_out;
+    std::uint64_t refused = 0;
+    for (const auto& [error, count] : above->errors) {
+      if (error.find("503") != std::string::npos) refused += count;
+    }
+    out.passed = below->rejected == 0 && refused > 0 && wrong == 0;
+    out.found = fmt::format("{} refused below; above {} refused (503 {}), {} answered; {} other failures",
+                            below->rejected, above->rejected, refused, above->ok, wrong);
+    return out;
+  }
+
+  Result<PhaseResult> scale_out() {
+    auto rig = make_rig(plan_.cross, scaled(plan_.arrive_s) + 60);
+    if (!rig) return tl::unexpected(rig.error());
+    const auto points =
+        watch(longest(plan_.arrive_s), [&](const auto& p) { return p.back().in_service > plan_.start; });
+    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    if (!points) return tl::unexpected(points.error());
+    return judge_scale_out(in_real_time(), *points);
+  }
+
+  Result<PhaseResult> surge_absorption() {
+    auto rig = make_rig(plan_.surge, longest(plan_.surge_s) + 60);
+    if (!rig) return tl::unexpected(rig.error());
+    const auto points = watch(longest(plan_.surge_s),
+                              [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
+    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    if (!points) return tl::unexpected(points.error());
+    return judge_surge(in_real_time(), *points, artifact_.plan.max_instances);
+  }
+
+  Result<PhaseResult> scale_in() {
+    const auto points = watch(longest(plan_.scale_in_s), [&](const auto& p) {
+      return p.back().desired <= plan_.start && p.back().in_service <= plan_.start;
+    });
+    if (!points) return tl::unexpected(points.error());
+    return judge_scale_in(in_real_time(), *points, std::max(2 * kReadingS, scaled(20)));
+  }
+
+  // A start takes its own time, however fast the cloud's clock runs.
+  double longest(double s) const { return options_.fast > 1 ? scaled(s) + kStartSlackS : s; }
+  LivePlan in_real_time() const {
+    LivePlan plan = plan_;
+    plan.arrive_s = longest(plan_.arrive_s);
+    plan.surge_s = longest(plan_.surge_s);
+    plan.scale_in_s = longest(plan_.scale_in_s);
+    plan.step_s = scaled(plan_.step_s);
+    return plan;
+  }
+  static constexpr double kStartSlackS = 20;
+
+  void read_passed() {
+    const auto text = base::read_file(partial_);
+    const auto j = text ? Json::parse(*text, nullptr, false) : Json();
+    if (!j.is_object() || j.value("plan", "") != artifact_.header.run_id) return;
+    for (const Json& name : j.value("passed", Json::array()))
+      if (name.is_string()) passed_.push_back(name.get<std::string>());
+    // Later phases start from where earlier ones leave the fleet.
+    if (std::find(passed_.begin(), passed_.end(), "scale_in") == passed_.end()) {
+      for (const char* name : {"scale_out", "surge_absorption"})
+        passed_.erase(std::remove(passed_.begin(), passed_.end(), name), passed_.end());
+    }
+  }
+  void remember(const std::string& name) {
+    passed_.push_back(name);
+    const Json j{{"plan", artifact_.header.run_id}, {"passed", passed_}};
+    if (auto made = base::make_directories(session_.folder()); !made) return;
+    if (auto ok = base::write_file_atomically(partial_, j.dump()); !ok)
+      session_.complain("tts-bench validate: --resume will not know of this phase: " +
+                        base::describe(ok.error()));
+  }
+
+  Session& session_;
+  const artifact::PlanArtifact& artifact_;
+  const LivePlan plan_;
+  const LiveOptions& options_;
+  const std::string partial_;
+  std::vector<std::string> passed_;
+};
+
+// Back to the count that was there, if the run ended early; what is being updated is waited out first.
+Result<void> put_back(Session& session, int desired) {
+  constexpr int kTries = 120;
+  for (int i = 0; i < kTries; ++i) {
+    const auto now = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+    if (!now) return tl::unexpected(now.error());
+    for (const auto& variant : now->variants) {
+      if (variant.name == session.variant() && variant.desired_instance_count == desired) return {};
+    }
+    if (now->status == "InService")
+      return session.sagemaker().set_desired_instance_count(session.endpoint(), session.variant(), desired,
+                                                            session.soon());
+    std::this_thread::sleep_for(std::chrono::seconds(5));  // also after an interrupt: this is the way back
+  }
+  return fail(ErrorCode::kTimeout, "the endpoint stayed in Updating for ten minutes");
+}
+
+}  // namespace
+
+Result<std::vector<artifact::Check>> run_live_phases(Session& session, const artifact::PlanArtifact& artifact,
+                                                     const LiveEndpoint& live, double total_s,
+                                                     const LiveOptions& options) {
+  const auto plan = plan_live(artifact.plan, total_s);
+  if (!plan) return tl::unexpected(plan.error());
+  if (live.desired != plan->start)
+    return fail(
+        ErrorCode::kRefused,
+        fmt::format("'{}' has {} instances and the plan's minimum is {}; wait until it is quiet, since the "
+                    "phases begin at the minimum",
+                    session.endpoint(), live.desired, plan->start));
+  if (auto ok = stop_at_drift(session, options.force); !ok) return tl::unexpected(ok.error());
+  const double total = plan->calm_s + plan->arrive_s + plan->surge_s + plan->scale_in_s;
+  const double hours = plan->surge_count * total / 3600;
+  if (auto yes = session.consent(
+          fmt::format("send load that makes the policy scale to {} instances and back, about {:.0f} min",
+                      plan->surge_count, total / 60 / options.fast),
+          hours / options.fast);
+      !yes)
+    return tl::unexpected(yes.error());
+  auto checks = LiveRun(session, artifact, *plan, options).run();
+  if (auto back = put_back(session, live.desired); !back)
+    session.complain(fmt::format("tts-bench validate: the count of '{}' could not be put back to {}: {}",
+                                 session.endpoint(), live.desired, base::describe(back.error())));
+  return checks;
+}
+
+}  // namespace headroom::bench
