@@ -64,5 +64,11 @@ TEST(Names, OfErrorsAreDistinct) {
   EXPECT_EQ(describe(Error{ErrorCode::kIo, "m", "c"}), "m (c)");
 }
 
+TEST(Iso8601, RefusesYearsThatNanosecondsCannotHold) {
+  EXPECT_FALSE(parse_iso8601("5015-08-30T12:36:00Z"));
+  EXPECT_FALSE(parse_iso8601("0001-01-01T00:00:00Z"));
+  EXPECT_TRUE(parse_iso8601("2261-12-31T23:59:59Z"));
+}
+
 }  // namespace
 }  // namespace headroom::base

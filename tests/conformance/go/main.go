@@ -139,7 +139,7 @@ func main() {
 	must(err)
 	check(len(alarms.MetricAlarms) >= 1 && alarms.MetricAlarms[0].StateUpdatedTimestamp != nil, "no alarm")
 	_, err = cw.PutMetricData(ctx, &cloudwatch.PutMetricDataInput{Namespace: aws.String("AWS/x"), MetricData: data[:1]})
-	refused(err, "InvalidParameterValueException")
+	refused(err, "InvalidParameterValue") // of the query protocol: the header x-amzn-query-error says so
 	step("metrics")
 
 	_, err = aas.DeregisterScalableTarget(ctx, &applicationautoscaling.DeregisterScalableTargetInput{ServiceNamespace: aat.ServiceNamespaceSagemaker,
