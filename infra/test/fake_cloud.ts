@@ -75,9 +75,9 @@ export class FakeCloud implements Cloud {
     return { status: this.buildStatus, phase: "BUILD: exit status 1", done: true, log: "" };
   }
   async endpoint(): Promise<EndpointState | undefined> { return undefined; }
-  async target(): Promise<undefined> { return undefined; }
+  async target(): Promise<{ min: number; max: number; suspended: boolean } | undefined> { return undefined; }
   async policies(): Promise<PolicyState[]> { return []; }
-  async alarms(): Promise<AlarmState[]> { return []; }
+  async alarms(_prefix: string): Promise<AlarmState[]> { return []; }
   async quota(): Promise<Quota | undefined> { return this.quotaValue === undefined ? undefined : { value: this.quotaValue, code: "L-1" }; }
 }
 

@@ -34,6 +34,9 @@ export function explain(error: unknown): unknown {
     return new Problem(error.message, "a local cloud has no CloudFormation: create the endpoint with tts-local up MODEL, and its policy with tts-bench apply");
   }
   if (!(error instanceof Error)) return error;
+  if (/^E(ACCES|PERM|ROFS|NOSPC|NOTDIR|ISDIR|NOENT|MFILE)$/.test((error as NodeJS.ErrnoException).code ?? "")) {
+    return new Problem(error.message, "check that path, its permissions and the space left there");
+  }
   const cause = causeOf(`${error.name}: ${error.message}`);
   if (cause) return new Problem(cause[0], cause[1]);
   return error.name === "Error" || error.name === "TypeError" ? error : new Problem(`${error.name}: ${error.message}`, "see the message; nothing further was changed");
