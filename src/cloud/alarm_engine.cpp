@@ -18,7 +18,7 @@ using capacity::AlarmState;
 using capacity::AlarmVerdict;
 using capacity::MissingData;
 
-constexpr std::size_t kMaxHistory = 2000;
+constexpr std::size_t kMaxHistory = 1000;
 constexpr const char* kActionLists[] = {"OKActions", "AlarmActions", "InsufficientDataActions"};
 
 struct Points {

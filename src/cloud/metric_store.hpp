@@ -83,6 +83,7 @@ class MetricStore {
 
   // Lines for metric_journal.hpp: everything that changed since the last call. Unreadable lines are skipped.
   std::string take_journal();
+  void restart_journal();  // the next lines name their series again
   void replay(std::string_view lines);
 
  private:

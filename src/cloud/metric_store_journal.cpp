@@ -52,6 +52,11 @@ std::string MetricStore::take_journal() {
   return out;
 }
 
+void MetricStore::restart_journal() {
+  journal_series_ = 0;
+  for (auto& [key, series] : series_) series.number = 0;
+}
+
 void MetricStore::replay(std::string_view lines) {
   std::map<int, Series*> known;
   const auto oldest = static_cast<std::int64_t>(cloud_now_s() - 24 * 3600 * fast_);

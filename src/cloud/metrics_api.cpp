@@ -95,6 +95,12 @@ Result<Json> get_metric_data(Api& api, const Json& in) {
   return Json{{"MetricDataResults", results}, {"Messages", Json::array()}};
 }
 
+// SageMaker's latencies are in microseconds; nobody says so when they are recorded.
+std::string unit_of(const MetricStore& metrics, const MetricKey& key) {
+  const bool latency = key.name.size() > 7 && key.name.compare(key.name.size() - 7, 7, "Latency") == 0;
+  return key.metric_namespace == "AWS/SageMaker" && latency ? "Microseconds" : metrics.unit(key);
+}
+
 Result<Json> get_metric_statistics(Api& api, const Json& in) {
   Fields fields(in);
   const MetricKey key = read_metric(fields);
@@ -134,7 +140,7 @@ Result<Json> get_metric_statistics(Api& api, const Json& in) {
   Json datapoints = Json::array();
   for (auto& [time, row] : rows) {
     row["Timestamp"] = static_cast<double>(time);
-    row["Unit"] = api.world.metrics.unit(key);
+    row["Unit"] = unit_of(api.world.metrics, key);
     datapoints.push_back(std::move(row));
   }
   return Json{{"Label", key.name}, {"Datapoints", datapoints}};

@@ -11,6 +11,7 @@ namespace headroom::cloud {
 namespace {
 
 constexpr std::size_t kMaxActivities = 1000;
+constexpr int kMayBeInProgress = 50;  // so many of the newest are looked at
 constexpr std::string_view kSetting = "Setting desired instance count to ";
 
 const OperationRow* update_operation() {
@@ -103,7 +104,9 @@ bool set_desired_count(World& world, const std::string& resource_id, int wanted,
 bool finish_activities(World& world, base::WallTime now) {
   bool changed = false;
   std::map<std::string, int> newer;  // by resource: a later activity's count
+  int looked = 0;
   for (Json& activity : world.activities) {
+    if (++looked > kMayBeInProgress) break;
     const std::string resource = activity["ResourceId"];
     const int wanted = wanted_by(activity);
     if (activity["StatusCode"] == "Failed" || wanted < 0) continue;

@@ -4,7 +4,7 @@ import datetime
 import time
 
 import pytest
-from load import ClosedLoop
+from closed_loop import ClosedLoop
 from local_cloud import BIN, LocalCloud, make_endpoint, wait_for
 
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
@@ -49,7 +49,7 @@ class Watch:
 
 
 def test_load_brings_capacity_and_its_end_takes_it_away(tmp_path):
-    cloud = start(tmp_path, 40, 3, {"TTS_SERVICE_MS": "100"}, "--provision-delay", "20s")
+    cloud = start(tmp_path, 40, 3, {"TTS_SERVICE_MS": "100", "TTS_EMF": "true"}, "--provision-delay", "20s")
     watch, cloudwatch = Watch(cloud), cloud.client("cloudwatch")
     cloud.client("application-autoscaling").register_scalable_target(**TARGET, MinCapacity=1, MaxCapacity=3)
     high = scale_out_policy(cloud, 4.0, 30)["Alarms"][0]["AlarmName"]
@@ -69,6 +69,10 @@ def test_load_brings_capacity_and_its_end_takes_it_away(tmp_path):
     activities = cloud.client("application-autoscaling").describe_scaling_activities(**TARGET)["ScalingActivities"]
     ended = [a for a in activities if a["StatusCode"] == "Successful"]
     assert ended and all(a["EndTime"] >= a["StartTime"] for a in ended)
+    # What the instances wrote into their logs, and what /proc says of them.
+    wait_for(lambda: cloudwatch.list_metrics(Namespace="Headroom", MetricName="OfferedRequests", Dimensions=DIMENSIONS)["Metrics"], 30)
+    used = cloudwatch.list_metrics(Namespace="/aws/sagemaker/Endpoints", Dimensions=DIMENSIONS)["Metrics"]
+    assert sorted(m["MetricName"] for m in used) == ["CPUUtilization", "MemoryUtilization"]
     # What is left when the endpoint goes.
     watch.sagemaker.delete_endpoint(EndpointName="e")
     wait_for(lambda: not watch.sagemaker.list_endpoints()["Endpoints"], 30)
