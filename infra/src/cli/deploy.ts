@@ -19,7 +19,7 @@ export function refusePlans(deployments: Deployment[]): void {
     const failures = judgement.failures.filter(({ condition }) => condition !== "scaling_enabled");
     if (failures.length === 0) continue;
     throw new Problem(`${planPath} may not be deployed: ${failures.map(({ condition, message }) => `${condition}: ${message}`).join("; ")}`,
-      `${failures[0]?.remedy}; or deploy ${model.name} without autoscaling with --no-plan`, EXIT.negative);
+      `${failures[0]?.remedy}; or deploy ${model.named} without autoscaling with --no-plan`, EXIT.negative);
   }
 }
 
@@ -65,19 +65,20 @@ function cost(deployments: Deployment[]): string {
       : `${(least * price).toFixed(2)}${least === most ? "" : ` to ${(most * price).toFixed(2)}`} USD an hour`;
     return `${deployment.model.endpoint}: ${count} x ${deployment.model.instanceType}, ${dollars}`;
   });
-  return `${parts.join("; ")}; weights: one build of about 10 minutes and under 1 GB of storage`;
+  const weights = deployments.some(({ model }) => speaks(model)) ? "; weights: one build of about 10 minutes and under 1 GB of storage" : "";
+  return parts.join("; ") + weights;
 }
 
 export async function deploy(deployments: Deployment[], templates: TemplateBody[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
   refusePlans(deployments);
   const account = await cloud.account();
   const foundation = await cloud.stack(FOUNDATION_STACK);
-  refuseHalfDeployed(foundation, deployments[0]?.model.name ?? "");
+  refuseHalfDeployed(foundation, deployments[0]?.model.named ?? "");
   const first = foundation === undefined || foundation.status === "REVIEW_IN_PROGRESS";
   if (first) await checkBucket(cloud, terminal, account);
   for (const deployment of deployments) {
     for (const stack of [cacheStack(deployment.model.name), endpointStack(deployment.model.name)]) {
-      refuseHalfDeployed(await cloud.stack(stack), deployment.model.name);
+      refuseHalfDeployed(await cloud.stack(stack), deployment.model.named);
     }
     await checkQuota(cloud, terminal, deployment);
     sayScaling(deployment, terminal);
@@ -103,7 +104,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
   if (deployment.image === "") {
     const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
     throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
-      `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.name} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
+      `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
   }
   const name = endpointStack(model.name);
   const deployed = await cloud.template(name);
@@ -113,7 +114,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
     await deployStack(cloud, terminal, name, between);
   }
   await deployStack(cloud, terminal, name, body(name));
-  const next = judgement.scaling ? `tts-bench validate --model ${model.name}`
-    : `tts-bench drift --model ${model.name}, then qmax, ttotal and plan; then deploy again, and the policy follows the plan`;
+  const next = judgement.scaling ? `tts-bench validate --model ${model.named}`
+    : `tts-bench drift --model ${model.named}, then qmax, ttotal and plan; then deploy again, and the policy follows the plan`;
   terminal.say(`${model.name}: endpoint ${model.endpoint} is deployed; next: ${next}`);
 }

@@ -56,7 +56,7 @@ async function rowsOf(deployment: Deployment, cloud: Cloud): Promise<Row[]> {
   const resource = `endpoint/${model.endpoint}/variant/${variant}`;
   const target = await cloud.target(resource);
   rows.push(["scalable target", target ? `${target.min} to ${target.max}` : "not registered",
-    target?.suspended ? `scaling is suspended: tts-bench thaw --model ${model.name}` : ""]);
+    target?.suspended ? `scaling is suspended: tts-bench thaw --model ${model.named}` : ""]);
   for (const policy of await cloud.policies(resource)) {
     rows.push([`policy ${policy.name}`, policy.type, policy.alarms === 0 ? "no alarm triggers it" : `${policy.alarms} alarm(s)`]);
   }

@@ -8,6 +8,7 @@ import { EXIT, nearest, Problem } from "../problem.ts";
 
 export interface ModelFile {
   name: string; // of the file, without .toml
+  named: string; // as a person names it to a command: the name, or the path of a file elsewhere
   path: string;
   endpoint: string;
   instanceType: string;
@@ -107,6 +108,7 @@ export function parseModelFile(text: string, path: string): ModelFile {
   if (table["endpoint"] === undefined) throw new Problem(`${path}: the key 'endpoint' is missing`, "add the endpoint's name");
   const model: ModelFile = {
     name: basename(path, ".toml"),
+    named: path,
     path,
     endpoint: table["endpoint"] as string,
     instanceType: string("instance", "type", ""),
@@ -154,5 +156,5 @@ export function loadModelFile(name: string): ModelFile {
   }
   const bytes = readFileSync(path);
   if (bytes.length > MAX_BYTES) throw new Problem(`${path} is larger than 1 MiB`, "name a model file");
-  return parseModelFile(bytes.toString("utf8"), path);
+  return { ...parseModelFile(bytes.toString("utf8"), path), named: name };
 }

@@ -15,7 +15,7 @@ export type Judgement =
   | { scaling: false; failures: Failure[]; planGiven: boolean };
 
 const measure = (model: ModelFile): string =>
-  `measure and plan again: tts-bench qmax --model ${model.name}, then ttotal, then plan`;
+  `measure and plan again: tts-bench qmax --model ${model.named}, then ttotal, then plan`;
 
 export function judge(model: ModelFile, read: PlanRead): Judgement {
   const planGiven = read.state !== "absent";
@@ -39,7 +39,7 @@ export function judge(model: ModelFile, read: PlanRead): Judgement {
     failures.push({
       condition: "known_schema",
       message: `${read.path} is no plan that this version knows: ${read.reason}`,
-      remedy: `tts-bench plan --model ${model.name}`,
+      remedy: `tts-bench plan --model ${model.named}`,
     });
     return { scaling: false, failures, planGiven };
   }
@@ -55,7 +55,7 @@ function aboutPlan(model: ModelFile, plan: Plan, path: string, notes: string[]):
     failures.push({
       condition: "feasible",
       message: `${path} is infeasible (${failed.join("; ") || "its findings say why"})`,
-      remedy: `mend what it names, then tts-bench plan --model ${model.name}`,
+      remedy: `mend what it names, then tts-bench plan --model ${model.named}`,
     });
   }
   // The offered-rate carrier counts requests; only a concurrency line needs the metric's unit.
@@ -95,7 +95,7 @@ function aboutPlan(model: ModelFile, plan: Plan, path: string, notes: string[]):
     failures.push({
       condition: "own_names",
       message: `${path} holds what is not of endpoint '${model.endpoint}': ${foreign.join(", ")}`,
-      remedy: `tts-bench plan --model ${model.name}`,
+      remedy: `tts-bench plan --model ${model.named}`,
     });
   }
   return failures;
