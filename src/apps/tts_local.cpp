@@ -180,10 +180,12 @@ int up(cloud::LocalCloud& local, const Settings& s, const sigset_t& signals, boo
       "endpoint {} is InService. In another terminal:\n\n"
       "  export AWS_ENDPOINT_URL=http://127.0.0.1:{} AWS_REGION={}\n"
       "  export AWS_ACCESS_KEY_ID={} AWS_SECRET_ACCESS_KEY={}\n"
-      "  tts-bench drift --endpoint {}\n\n",
+      "  tts-bench drift --endpoint {}\n\n"
+      "The status page is http://127.0.0.1:{}/; bidirectional streams need what `tts-local trust` "
+      "prints.\n\n",
       *name, local.port(), s.cloud.region,
       s.cloud.credentials.empty() ? "local" : s.cloud.credentials.substr(0, s.cloud.credentials.find(':')),
-      s.cloud.credentials.empty() ? "local" : "...", *name);
+      s.cloud.credentials.empty() ? "local" : "...", *name, local.port());
   std::fflush(stdout);
   return base::kExitGood;
 }

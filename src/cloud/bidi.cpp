@@ -32,14 +32,17 @@ bool is_utf8(std::string_view text) {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(base::Guarded<World>& world, net::Loop& loop, const base::Clock& clock,
-          std::shared_ptr<H2Stream> stream, Target target, std::optional<SignedScope> scope)
+          std::shared_ptr<H2Stream> stream, Target target, std::optional<SignedScope> scope,
+          std::shared_ptr<const std::atomic<bool>> ending)
       : world_(world),
         loop_(loop),
         clock_(clock),
         stream_(std::move(stream)),
         target_(std::move(target)),
         verifier_(std::move(scope)),
-        arrived_(clock.steady()) {}
+        ending_(std::move(ending)),
+        arrived_(clock.steady()),
+        last_said_(arrived_) {}
 
   // On the loop. `route` is the container's path with query.
   void start(const std::string& route) {
@@ -55,6 +58,7 @@ class Session : public std::enable_shared_from_this<Session> {
     };
     events.on_close = [self = shared_from_this()](const net::WsEnd& end) { self->closed(end); };
     socket_ = net::ws_connect(loop_, std::move(request), std::move(events));
+    watch_silence();
   }
 
   void data(const std::string& bytes) {
@@ -78,7 +82,6 @@ class Session : public std::enable_shared_from_this<Session> {
       return input_fault({base::ErrorCode::kInvalidData, "the input ended inside an event", ""});
     input_ended_ = true;
     last_said_ = clock_.steady();
-    watch_silence();
   }
 
   void client_gone() {
@@ -186,14 +189,14 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_->finish();
   }
 
+  // A session whose input is at its end goes once the container is silent.
   void watch_silence() {
     if (done_) return;
-    if (clock_.steady() - last_said_ > kSilenceAfterEnd)
-      socket_->close(1000, "the client ended its input");
-    else
-      loop_.after(kLook, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->watch_silence();
-      });
+    if ((input_ended_ || *ending_) && clock_.steady() - last_said_ > kSilenceAfterEnd)
+      return socket_->close(1000, "there is no more input");
+    loop_.after(kLook, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->watch_silence();
+    });
   }
 
   void leave(bool failed, bool abandoned = false) {
@@ -222,6 +225,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const Target target_;
   EventReader reader_;
   EventVerifier verifier_;
+  const std::shared_ptr<const std::atomic<bool>> ending_;
   const base::SteadyTime arrived_;
   base::SteadyTime last_said_;
   std::shared_ptr<net::WebSocket> socket_;
@@ -292,7 +296,8 @@ H2Events Bidi::open(const std::shared_ptr<H2Stream>& stream) {
     return refuse(busy ? 503 : 400, busy ? "ServiceUnavailableError" : "InputValidationError",
                   target.error().message);
   }
-  const auto session = std::make_shared<Session>(world_, loop_, clock_, stream, *target, std::move(scope));
+  const auto session =
+      std::make_shared<Session>(world_, loop_, clock_, stream, *target, std::move(scope), ending_);
   loop_.post([session, route = *route] { session->start(route); });
   H2Events events;
   events.on_data = [session, &loop = loop_](std::string_view bytes) {

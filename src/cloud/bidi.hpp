@@ -11,6 +11,7 @@
 // rules: docs/local-cloud.md, "Bidirectional stream".
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,12 +38,14 @@ class Bidi {
       : world_(world), loop_(loop), clock_(clock), settings_(std::move(settings)) {}
 
   H2Events open(const std::shared_ptr<H2Stream>& stream);  // for H2Server
+  void end_silent_sessions() { *ending_ = true; }  // from now on as if every client had ended its input
 
  private:
   base::Guarded<World>& world_;
   net::Loop& loop_;  // of one thread
   const base::Clock& clock_;
   BidiSettings settings_;
+  std::shared_ptr<std::atomic<bool>> ending_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 }  // namespace headroom::cloud

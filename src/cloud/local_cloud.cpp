@@ -155,6 +155,7 @@ struct LocalCloud::Impl {
   void stop() {
     if (std::exchange(stopped, true)) return;
     if (front) front->end_event_streams();
+    if (bidi) bidi->end_silent_sessions();
     if (h2) h2->stop_accepting();
     if (server) {
       server->stop_accepting();

@@ -186,7 +186,10 @@ base::Result<ModelFile> load_model_file(const std::string& name, const std::stri
   if (!is_path && !base::is_path_component(name))
     return fail(
         ErrorCode::kInvalidArgument,
-        "the model's name may hold letters, digits, '.', '-' and '_'; or give the path of a .toml file");
+        fmt::format(
+            "'{}' is no model: a name may hold letters, digits, '.', '-' and '_'; or give the path of a "
+            ".toml file",
+            name.substr(0, 100)));
   const std::string path = is_path ? name : folder + "/" + name + ".toml";
   const auto text = base::read_file(path, kMaxBytes);
   if (!text) {

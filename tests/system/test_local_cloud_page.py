@@ -1,13 +1,12 @@
 """The status page: its headers and feed, and what Chromium makes of it (a screenshot beside the test's files)."""
 
+import http.client
 import json
-import shutil
-import subprocess
-import threading
 import urllib.error
 import urllib.request
 
 import pytest
+from browser import Browser
 from local_cloud import LocalCloud, make_endpoint, wait_for
 
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
@@ -67,20 +66,18 @@ def test_the_page_runs_no_foreign_script_and_needs_the_token_where_signatures_ar
 
 
 def test_chromium_shows_it(cloud, tmp_path):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("Chromium is missing (Debian: apt install chromium)")
-    runtime = cloud.client("sagemaker-runtime", max_pool_connections=10)
-    busy = [threading.Thread(target=lambda: runtime.invoke_endpoint(EndpointName="e", Body=b'{"do": "slow", "s": 12}')) for _ in range(3)]
-    for thread in busy:
-        thread.start()
-    common = [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1100,1000",
-              f"--user-data-dir={tmp_path / 'profile'}", "--timeout=3500"]
-    picture = tmp_path / "status-page.png"
-    subprocess.run([*common, f"--screenshot={picture}", cloud.url + "/"], check=True, capture_output=True, timeout=90)
-    dom = subprocess.run([*common, "--dump-dom", cloud.url + "/"], check=True, capture_output=True, text=True, timeout=90).stdout
-    for thread in busy:
-        thread.join()
+    busy = [http.client.HTTPConnection(cloud.url.removeprefix("http://")) for _ in range(3)]
+    for link in busy:
+        link.request("POST", "/endpoints/e/invocations", b'{"do": "slow", "s": 80}')
+    browser = Browser(tmp_path)
+    try:
+        browser.show(cloud.url + "/", "document.body.innerText.includes('3 in flight')")
+        dom, picture = browser.run("document.documentElement.outerHTML"), tmp_path / "status-page.png"
+        browser.screenshot(picture)
+    finally:
+        browser.close()
+        for link in busy:
+            link.close()
     assert picture.stat().st_size > 20_000
     assert 'data-live="yes"' in dom and "InService" in dom and "3 in flight" in dom and "minimum capacity was set to 2" in dom
     assert "surge &lt;img src=x&gt;: target 5" in dom and "<img" not in dom
