@@ -78,7 +78,7 @@ std::optional<std::string> month_day(const Match& m) {  // "May 5th, 2024", "Jan
 
 std::optional<std::string> day_month(const Match& m) {  // "5 May 2024", "5th of May"
   if (alnum(m.after_char()) || number(m.g(1)) > 31 || number(m.g(1)) == 0) return std::nullopt;
-  const bool has_the = last_word(m.before) == "the";
+  const bool has_the = last_word(m.before) == "the" || last_word(m.before) == "The";
   std::string out = (has_the ? "" : "the ") + ordinal(m.g(1), m.style) + " of " + month_name(m.g(2));
   if (!m.g(3).empty()) out += ", " + year(m.g(3), m.style);
   return out;
@@ -90,6 +90,14 @@ std::optional<std::string> month_year(const Match& m) {
 
 std::optional<std::string> decades(const Match& m) {  // "the 1960s-70s"
   return plural(year(m.g(1), m.style)) + " to " + plural(cardinal(m.g(2), m.style));
+}
+
+std::optional<std::string> short_year(const Match& m) {  // "since '09"
+  return std::string(m.g(1)) + (m.g(2)[0] == '0' ? "oh " : "") + cardinal(m.g(2), m.style);
+}
+
+std::optional<std::string> month_range(const Match& m) {  // "Jan-Feb"
+  return month_name(m.g(1)) + " to " + month_name(m.g(2));
 }
 
 std::optional<std::string> verse(const Match& m) {  // "Psalm 23:4"
@@ -192,6 +200,8 @@ void add_calendar(std::vector<Rule>& out) {
   out.push_back({K::kDate, R"(\b((?:1[0-9]|20)\d0)'?s\b)", decade});
   out.push_back({K::kDate, R"('()([2-9]0)'?s\b)", short_decade});
   out.push_back({K::kDate, R"(()\b([2-9]0)'s\b)", short_decade});
+  out.push_back({K::kDate, R"((^|[ (])'(\d\d)\b)", short_year});
+  out.push_back({K::kDate | K::kRange, "\\b" + kMonthPattern + " ?[-–] ?" + kMonthPattern, month_range});
   out.push_back(
       {K::kDate,
        R"(\b((?i:the|mid|early|late|my|his|her|our|their|your)[ -](?:(?i:early|late|mid)[ -])?)([2-9]0)'?s\b)",

@@ -17,7 +17,8 @@ constexpr Currency kCurrencies[] = {
     {"₹", "rupee", "rupees", "paisa", "paise"},     {"₩", "won", "won", "", ""},
     {"USD", "dollar", "dollars", "cent", "cents"},  {"EUR", "euro", "euros", "cent", "cents"},
     {"GBP", "pound", "pounds", "penny", "pence"},   {"JPY", "yen", "yen", "", ""},
-    {"CHF", "Swiss franc", "Swiss francs", "", ""}, {"INR", "rupee", "rupees", "paisa", "paise"}};
+    {"CHF", "Swiss franc", "Swiss francs", "", ""}, {"INR", "rupee", "rupees", "paisa", "paise"},
+    {"Rs", "rupee", "rupees", "paisa", "paise"}};
 
 const Currency& currency(std::string_view sign) {
   for (const auto& c : kCurrencies) {
@@ -97,6 +98,11 @@ std::optional<std::string> only_cents(const Match& m) {  // "$.50"
   return amount_words("0." + std::string(m.g(2)), {}, currency(m.g(1)), false, m);
 }
 
+std::optional<std::string> pence(const Match& m) {  // "50p"
+  if (!m.style.british) return std::nullopt;
+  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " penny" : " pence");
+}
+
 std::optional<std::string> cents(const Match& m) {
   return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " cent" : " cents");
 }
@@ -111,11 +117,13 @@ void add_money(std::vector<Rule>& out) {
                  "([$£€¥₹₩]) ?" + num + magnitude + " ?[-–] ?[$£€¥₹₩]? ?" + num + magnitude, range});
   out.push_back({NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK|A|C|S))?([$£€¥₹₩]) ?" + num + magnitude,
                  sign_first});
-  out.push_back({NormaliseKind::kMoney, R"(()\b(USD|EUR|GBP|JPY|CHF|INR) ?)" + num + magnitude, sign_first});
+  out.push_back(
+      {NormaliseKind::kMoney, R"(()\b(USD|EUR|GBP|JPY|CHF|INR|Rs)\.? ?)" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + " ?([$€£¥₹₩])", sign_last});
   out.push_back(
       {NormaliseKind::kMoney, "\\b" + num + magnitude + R"( ?(USD|EUR|GBP|JPY|CHF|INR)\b)", sign_last});
   out.push_back({NormaliseKind::kMoney, R"(([$£€])\.(\d\d)\b)", only_cents});
+  out.push_back({NormaliseKind::kMoney, R"(\b(\d{1,2})p\b)", pence});
   out.push_back({NormaliseKind::kMoney, R"(\b(\d+) ?¢)", cents});
 }
 

@@ -154,7 +154,8 @@ bool unit_ends(const Match& m) {
 
 std::optional<std::string> unit(const Match& m) {
   const bool dashed = m.g(0)[m.g(0).size() - m.g(3).size() - 1] == '-';  // "10-min", but not "section 5-C"
-  if (!unit_ends(m) || (dashed && m.g(3).size() == 1)) return std::nullopt;
+  const bool named = !m.g(1).empty() && letter(m.before_char());         // "B-52s"
+  if (!unit_ends(m) || ((dashed || named) && m.g(3).size() == 1)) return std::nullopt;
   return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
 }
 
@@ -168,6 +169,7 @@ std::optional<std::string> dotted_unit(const Match& m) {
 }
 
 std::optional<std::string> inches(const Match& m) {  // "2in", "a 15-in screen"
+  if (m.after_char() == '-') return std::nullopt;    // "1-in-5"
   const bool one = is_one(m.g(1)) || m.g(0).find('-') != std::string_view::npos;
   return decimal(m.g(1), m.style) + (one ? " inch" : " inches");
 }
@@ -244,7 +246,8 @@ std::optional<std::string> fraction(const Match& m) {
   const int under = small(m.g(2));
   if (m.g(0) == "24/7") return std::string("twenty four seven");
   if (m.g(0) == "9/11") return std::string("nine eleven");
-  if (over == under && over == 50) return std::string("fifty fifty");
+  if (over + under == 100)
+    return cardinal(m.g(1), m.style) + " " + cardinal(m.g(2), m.style);  // "50/50", "80/20"
   const std::string_view next = m.after.substr(0, 7);
   if (over == under || next == " stars" || next == " stars." || next == " points") {
     return cardinal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
@@ -289,6 +292,14 @@ std::optional<std::string> quotient(const Match& m) {  // "6 / 3"
 
 std::optional<std::string> product(const Match& m) {  // "2 * 3", "2*3"
   return decimal(m.g(1), m.style) + " times " + decimal(m.g(2), m.style);
+}
+
+std::optional<std::string> plural_name(const Match& m) {  // "B-52s"
+  return std::string(m.g(1)) + " " + plural(cardinal(m.g(2), m.style));
+}
+
+std::optional<std::string> equation(const Match& m) {  // "3 x 4 = 12"
+  return decimal(m.g(1), m.style) + " times " + decimal(m.g(2), m.style) + " equals ";
 }
 
 std::optional<std::string> million(const Match& m) {  // "82M parameters"
@@ -375,6 +386,8 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
   out.push_back({K::kSymbol, "\\b" + num + " / " + num + "\\b", quotient});
   out.push_back({K::kSymbol, "\\b" + num + " ?\\* ?" + num + "\\b", product});
+  out.push_back({K::kSymbol, "\\b" + num + " ?[xX×] ?" + num + " ?= ?", equation});
+  out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
   out.push_back(
       {K::kUnit, R"(\b(\d+) ?(?:ft|feet|foot)\.? ?(\d{1,2}) ?(?:in|inch|inches)\b\.?)", feet_inches});
@@ -385,7 +398,7 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
-  out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?:°C?|°F?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
+  out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
                  unit_range});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back(

@@ -109,7 +109,9 @@ std::optional<std::string> saint_or_street(const Match& m) {  // "St. Paul", "Ma
   const std::string_view next = skip_spaces(m.after);
   if (!next.empty() && upper(next[0]) && !sentence_ends_here(m.after) && !capitalised(last_word(m.before)))
     return std::string("Saint");
-  if (!capitalised(last_word(m.before))) return std::string("Saint");
+  const bool name_follows = !next.empty() && upper(next[0]) && next.size() != m.after.size();
+  if (!capitalised(last_word(m.before)) && (name_follows || last_word(m.before).empty()))
+    return std::string("Saint");
   return sentence_ends_here(m.after) ? "Street." : "Street";
 }
 
@@ -237,8 +239,6 @@ constexpr char kDash[] = "—";
 constexpr char kLine[] = "\n";
 constexpr char kEllipsis[] = "… ";
 constexpr char kPlusPlus[] = "C plus plus";
-constexpr char kLess[] = " less than ";
-constexpr char kMore[] = " greater than ";
 
 std::optional<std::string> number_sign(const Match& m) { return "number " + std::string(m.g(1)); }
 std::optional<std::string> sharp(const Match& m) { return std::string(m.g(1)) + " sharp"; }
@@ -246,6 +246,11 @@ std::optional<std::string> hashtag(const Match& m) { return "hashtag " + std::st
 std::optional<std::string> about(const Match& m) { return "about " + std::string(m.g(1)); }
 std::optional<std::string> product(const Match& m) {
   return std::string(m.g(1)) + " times " + std::string(m.g(2));
+}
+// "a < b" compares; "Settings > Privacy" is the way through a menu.
+std::optional<std::string> compared(const Match& m) {
+  if (last_word(m.before).size() != 1) return std::string(", ");
+  return std::string(m.g(1) == "<" ? " less than " : " greater than ");
 }
 std::optional<std::string> dot_name(const Match& m) {  // ".NET", "a .txt file"
   return std::string(m.g(1)) + "dot " + std::string(m.g(2));
@@ -284,7 +289,7 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
   out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
   out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
-  out.push_back({K::kSymbol, R"( ?(<=|>=|<|>) ?(-?\d))", comparison});
+  out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\d))", comparison});
   out.push_back(
       {K::kAbbreviation,
        R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXL]+)\b)",
@@ -302,8 +307,7 @@ void add_symbols(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\b([A-Z])\. )", lone_initial});
   out.push_back({K::kSymbol, R"( [-–] )", spaced_dash});
   out.push_back({K::kSymbol, R"(\b([a-z]) \* ([a-z])\b)", product});
-  out.push_back({K::kSymbol, R"( < )", fixed<kLess>});
-  out.push_back({K::kSymbol, R"( > )", fixed<kMore>});
+  out.push_back({K::kSymbol, R"( ([<>]) )", compared});
   out.push_back({K::kSymbol, R"([&@%+=°×÷±§²³$£€¥₹₩¢*/\\_|^~{}\[\]<>#])", symbol});
   out.push_back({K::kSymbol, R"([αβγδεθλμπσφωΔΣΩ])", greek});
 }
