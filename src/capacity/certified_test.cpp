@@ -120,6 +120,36 @@ TEST(CertifiedSearch, KeepsAnUndecidedRungInsideTheInterval) {
   EXPECT_GE(steps.result.interval->high, 47);
 }
 
+TEST(CertifiedSearch, SaysWhatItsResultMeans) {
+  CertifiedResult found;
+  found.last_pass = 48;
+  found.first_fail = 55;
+  found.interval = Interval{49, 53};
+  found.estimate = 51.2;
+  found.interval_method = "line";
+  auto q = to_qmax_result(found, 3000);
+  EXPECT_EQ(q.q_max, 49);
+  EXPECT_EQ(q.verdict, QmaxVerdict::kBracketed);
+  EXPECT_EQ(q.interval_method, "line");
+  EXPECT_THAT(q.sentence, ::testing::HasSubstr("49 to 53"));
+
+  found.first_fail.reset();
+  found.open_above = true;
+  q = to_qmax_result(found, 3000);
+  EXPECT_EQ(q.verdict, QmaxVerdict::kLowerBound);
+  EXPECT_THAT(q.sentence, ::testing::HasSubstr("LOWER BOUND"));
+
+  CertifiedResult none;
+  none.first_fail = 1;
+  q = to_qmax_result(none, 3000);
+  EXPECT_EQ(q.verdict, QmaxVerdict::kNone);
+  EXPECT_FALSE(q.q_max);
+  EXPECT_FALSE(nothing_judged(q));
+  CertifiedResult nothing;
+  nothing.open_above = true;
+  EXPECT_TRUE(nothing_judged(to_qmax_result(nothing, 3000)));
+}
+
 // The short form of bench/search: the same code, fewer searches, limits that a broken rule would miss.
 TEST(CertifiedSearch, HoldsTheTruthInItsIntervalOverManyKindsOfServices) {
   int all = 0, covered = 0, above = 0;
