@@ -2,6 +2,7 @@
 #include "cloud/fleet.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -162,11 +163,16 @@ void advance_fleet(World& world, Endpoint& endpoint, Fleet& fleet, base::WallTim
 
 std::string no_ping_reason(const World& world, const Endpoint& endpoint, const Variant& variant) {
   std::string last;
+  // Instances that serve write lines too, but not about why another one does not.
+  std::set<std::string> serving;
+  for (const Instance& i : endpoint.instances) {
+    if (i.state == InstanceState::kInService) serving.insert(log_stream_name(i));
+  }
   const auto group = world.logs.groups().find(endpoint_log_group(endpoint.name));
   if (group != world.logs.groups().end()) {
     std::uint64_t newest = 0;
     for (const auto& [name, stream] : group->second.streams) {
-      if (stream.events.empty() || stream.events.back().number < newest) continue;
+      if (serving.count(name) > 0 || stream.events.empty() || stream.events.back().number < newest) continue;
       newest = stream.events.back().number;
       last = stream.events.back().message;
     }
