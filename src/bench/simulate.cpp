@@ -82,6 +82,12 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
   if (!read) return tl::unexpected(read.error());
   folder = read->folder;
   PlanInput input = read->input;
+  if (!(input.peak_rps > 0)) {  // no model file: the load itself says how large it is
+    if (options.trace_file.empty() && !options.base_rps)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("the size of load '{}' is unknown; give --base-rps, or --model", options.load));
+    input.peak_rps = options.base_rps.value_or(1);
+  }
   auto rules = capacity::contest_rules(input);
   if (!rules) return tl::unexpected(rules.error());
   rules->seed = static_cast<std::uint64_t>(options.seed);
