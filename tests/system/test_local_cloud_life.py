@@ -87,8 +87,8 @@ def test_variants_share_traffic_by_weight_and_can_be_named(cloud):
     sagemaker.create_endpoint(EndpointName="e", EndpointConfigName="two")
     wait_status(sagemaker)
     runtime = cloud.client("sagemaker-runtime")
-    names = [answer(runtime)[1] for _ in range(120)]
-    assert 60 < names.count("b") < 115
+    names = [answer(runtime)[1] for _ in range(60)]
+    assert 28 < names.count("b") < 59  # 45 of 60 expected
     assert {answer(runtime, TargetVariant="a")[1] for _ in range(5)} == {"a"}
     sagemaker.update_endpoint_weights_and_capacities(EndpointName="e", DesiredWeightsAndCapacities=[
         {"VariantName": "a", "DesiredWeight": 0.0}, {"VariantName": "b", "DesiredWeight": 1.0}])
