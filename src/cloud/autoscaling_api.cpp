@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cloud/metric_query.hpp"
 #include "cloud/operations.hpp"
 #include "cloud/scaling.hpp"
 #include "cloud/scaling_schedule.hpp"
@@ -138,6 +139,22 @@ Result<Json> describe_targets(Api& api, const Json& in) {
   return page_of(fields, rows, "ScalableTargets");
 }
 
+// A policy's metrics name no period; otherwise they are those of GetMetricData.
+void check_tracking_queries(Fields& metric) {
+  Json queries = Json::array();
+  int returned = 0;
+  for (Json query : metric.list("Metrics")) {
+    if (query.is_object() && query.contains("MetricStat") && query["MetricStat"].is_object())
+      query["MetricStat"].emplace("Period", 60);
+    queries.push_back(read_metric_query(query, metric));
+    if (!metric.ok()) return;
+    returned += queries.back().value("ReturnData", true) ? 1 : 0;
+  }
+  if (!metric.ok()) return;
+  if (returned != 1) return metric.refuse("Metrics", "Exactly one element must have ReturnData");
+  if (const auto fine = check_metric_queries(queries); !fine) metric.refuse("Metrics", fine.error().message);
+}
+
 void check_target_tracking(Fields& fields) {
   Fields config(fields.object("TargetTrackingScalingPolicyConfiguration"),
                 "targetTrackingScalingPolicyConfiguration.");
@@ -158,7 +175,9 @@ void check_target_tracking(Fields& fields) {
     config.take(metric);
   } else if (config.ok()) {
     Fields metric(config.object("CustomizedMetricSpecification"), "customizedMetricSpecification.");
-    if (!metric.has("Metrics")) {
+    if (metric.has("Metrics")) {
+      check_tracking_queries(metric);
+    } else {
       metric.text("MetricName", 255);
       metric.text("Namespace", 255);
       metric.choice("Statistic", {"Average", "Minimum", "Maximum", "SampleCount", "Sum"});

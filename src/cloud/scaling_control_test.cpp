@@ -266,6 +266,36 @@ TEST_F(Scaling, ByMetricMathOverRequestsOfTheService) {
   EXPECT_EQ(desired(), 2);
 }
 
+TEST_F(Scaling, ByATrackingPolicyOnMetricMath) {
+  const auto metric = [](const char* id, const char* name) {
+    return Json{
+        {"Id", id},
+        {"ReturnData", false},
+        {"MetricStat", {{"Metric", {{"Namespace", "Load"}, {"MetricName", name}}}, {"Stat", "Average"}}}};
+  };
+  const auto config = [&](const char* expression) {
+    return Json{
+        {"TargetValue", 10.0},
+        {"CustomizedMetricSpecification",
+         {{"Metrics", {metric("a", "a"), metric("b", "b"), {{"Id", "e"}, {"Expression", expression}}}}}}};
+  };
+  const auto put = [&](const char* expression) {
+    return refusal("PutScalingPolicy",
+                   with(kTarget, {{"PolicyName", "math"},
+                                  {"PolicyType", "TargetTrackingScaling"},
+                                  {"TargetTrackingScalingPolicyConfiguration", config(expression)}}));
+  };
+  EXPECT_NE(put("a + nothing").find("'nothing'"), std::string::npos);
+  EXPECT_EQ(put("a + b"), "");
+  for (int t = 0; t < 300; ++t) {
+    world.metrics.put(make_key("Load", "a", {}), one_reading(20), clock.wall(), "");
+    world.metrics.put(make_key("Load", "b", {}), one_reading(15), clock.wall(), "");
+    clock.advance(seconds(1));
+    look();
+  }
+  EXPECT_EQ(desired(), 4) << "35 / 10 on one instance, rounded up";
+}
+
 TEST_F(Scaling, LeavesOrphansWhenTheEndpointGoes) {
   publish_out_policy();
   publish_in_policy();
