@@ -104,7 +104,7 @@ def write_ir(model: onnx.ModelProto, float_model: pathlib.Path, out: pathlib.Pat
     out.mkdir(parents=True, exist_ok=True)
     builder = vocoder_graph.Builder(model)
     whole = openvino.Core().read_model(float_model)
-    for graph in (builder.front(whole), builder.vocoder(), builder.tail()):
+    for graph in (builder.front(whole), builder.vocoder()):
         shrink_weights(graph)
         name_layers(graph)
         openvino.save_model(graph, out / f"{graph.get_friendly_name()}.xml", compress_to_fp16=False)

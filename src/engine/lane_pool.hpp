@@ -1,6 +1,7 @@
 // LanePool: hands out the numbers 0..n-1, each to one caller at a time; more callers than numbers wait.
 //
 // Thread safe. The last one given back is the first one taken, so that warm memory is used again.
+// alone() runs work that tolerates no lane in use.
 #pragma once
 
 #include <condition_variable>
@@ -26,13 +27,26 @@ class LanePool {
     int index_;
   };
 
-  explicit LanePool(int count) {
+  explicit LanePool(int count) : count_(count) {
     for (int i = count - 1; i >= 0; --i) free_.lock()->push_back(i);
+  }
+
+  // Runs `work` while nobody has a number: waits for those who have one, and lets nobody else take one
+  // meanwhile. Where another thread does the same, returns without a word.
+  template <class F>
+  void alone(F&& work) {
+    auto free = free_.lock();
+    if (closed_) return;
+    closed_ = true;
+    free.wait(freed_, [&] { return free->size() == static_cast<std::size_t>(count_); });
+    work();
+    closed_ = false;
+    freed_.notify_all();
   }
 
   Lane take() {
     auto free = free_.lock();
-    free.wait(freed_, [&] { return !free->empty(); });
+    free.wait(freed_, [&] { return !free->empty() && !closed_; });
     const int index = free->back();
     free->pop_back();
     return {*this, index};
@@ -41,9 +55,11 @@ class LanePool {
  private:
   void give_back(int index) {
     free_.lock()->push_back(index);
-    freed_.notify_one();
+    freed_.notify_all();
   }
 
+  const int count_;
+  bool closed_ = false;  // touched under free_'s lock
   base::Guarded<std::vector<int>> free_;
   std::condition_variable freed_;
 };

@@ -1,13 +1,16 @@
 // OpenVINO behind the Engine interface.
 #include "engine/openvino_engine.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <future>
 
 #include <fmt/format.h>
 
 #include "engine/lane_pool.hpp"
 #include "engine/manifest.hpp"
+#include "engine/mapped_files.hpp"
 #include "engine/openvino_graphs.hpp"
 #include "engine/segment_input.hpp"
 #include "engine/voice_table.hpp"
@@ -19,6 +22,10 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kMaxWorkers = 256;
+
+// Intermediate results take 21 MB for a second of speech and are kept for the next segment, unless they came
+// from a longer one than this: then they are given back.
+constexpr std::size_t kKeptSamples = std::size_t{24'000} * 14;
 
 void tell(const OpenVinoOptions& options, std::string_view stage) {
   if (options.on_stage) options.on_stage(stage);
@@ -38,14 +45,15 @@ auto guarded(std::string_view doing, F&& call) -> decltype(call()) {
 
 class OpenVinoEngine final : public Engine {
  public:
-  OpenVinoEngine(ov::Core core, std::unique_ptr<OpenVinoGraphs> graphs, VoiceTable voices, int sample_rate,
-                 int workers)
-      : core_(std::move(core)),
+  OpenVinoEngine(const OpenVinoOptions& options, ov::Core core, std::unique_ptr<OpenVinoGraphs> graphs,
+                 VoiceTable voices, int sample_rate)
+      : cache_dir_(options.cache_dir),
+        core_(std::move(core)),
         graphs_(std::move(graphs)),
         voices_(std::move(voices)),
         sample_rate_(sample_rate),
-        workers_(workers),
-        pool_(workers) {}
+        workers_(options.workers),
+        pool_(options.workers) {}
 
   base::Result<std::vector<float>> synthesize(const Segment& segment) override {
     if (auto valid = check_segment(segment); !valid) return tl::unexpected(valid.error());
@@ -53,12 +61,14 @@ class OpenVinoEngine final : public Engine {
     if (!style) return tl::unexpected(style.error());
     auto tokens = padded_tokens(segment);
 
-    const auto lane = pool_.take();
-    return guarded("synthesizing", [&]() -> base::Result<std::vector<float>> {
-      auto samples = graphs_->run(lane.index(), tokens, *style, segment.speed);
-      if (auto valid = check_samples(samples); !valid) return tl::unexpected(valid.error());
-      return samples;
+    auto samples = guarded("synthesizing", [&]() -> base::Result<std::vector<float>> {
+      const auto lane = pool_.take();
+      return graphs_->run(lane.index(), tokens, *style, segment.speed);
     });
+    if (!samples) return samples;
+    if (auto kept = tidy(samples->size()); !kept) return tl::unexpected(kept.error());
+    if (auto valid = check_samples(*samples); !valid) return tl::unexpected(valid.error());
+    return samples;
   }
 
   int sample_rate() const override { return sample_rate_; }
@@ -67,6 +77,18 @@ class OpenVinoEngine final : public Engine {
   std::string_view name() const override { return "openvino"; }
 
  private:
+  base::Result<void> tidy(std::size_t samples) {
+    // The weights were packed by the first runs, and the mapped files that they came from are not read again.
+    if (runs_.fetch_add(1) < 4 * workers_) release_mapped_files(cache_dir_);
+    if (samples <= kKeptSamples) return {};
+    return guarded("giving memory back", [&]() -> base::Result<void> {
+      pool_.alone([&] { graphs_->release_memory(); });
+      return {};
+    });
+  }
+
+  std::string cache_dir_;
+  std::atomic<int> runs_ = 0;
   ov::Core core_;  // outlives what it compiled
   std::unique_ptr<OpenVinoGraphs> graphs_;
   VoiceTable voices_;
@@ -74,6 +96,14 @@ class OpenVinoEngine final : public Engine {
   int workers_;
   LanePool pool_;
 };
+
+base::Result<ov::Core> start_runtime() {
+  return guarded("starting", []() -> base::Result<ov::Core> {
+    ov::Core core;
+    core.get_property("CPU", ov::device::full_name);  // loads the plugin
+    return core;
+  });
+}
 
 base::Result<void> check_options(const OpenVinoOptions& options) {
   const auto within = [](int n) { return n >= 1 && n <= kMaxWorkers; };
@@ -88,29 +118,30 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
   if (auto valid = check_options(options); !valid) return tl::unexpected(valid.error());
   auto manifest = load_manifest(options.model_dir);
   if (!manifest) return tl::unexpected(manifest.error());
-  if (auto whole = verify_files(*manifest); !whole) return tl::unexpected(whole.error());
-  for (const char* graph : {kFrontGraph, kVocoderGraph, kTailGraph}) {
+  for (const char* graph : {kFrontGraph, kVocoderGraph}) {
     if (!manifest->lists(graph)) {
       return fail(ErrorCode::kInvalidData,
                   fmt::format("the manifest of '{}' lists no {}; run ./dev setup", options.model_dir, graph));
     }
   }
-  auto voices = VoiceTable::load(*manifest);
-  if (!voices) return tl::unexpected(voices.error());
-  tell(options, "weights_fetched");
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   ::setenv("TBB_ENABLE_SANITIZERS", "1",
            0);  // else TBB opens a library with RTLD_DEEPBIND, on which they abort
 #endif
+  // While the files are read and hashed, the runtime starts, which looks at none of them.
+  auto starting = std::async(std::launch::async, [] { return start_runtime(); });
+  auto whole = verify_files(*manifest);
+  auto core = starting.get();
+  if (!whole) return tl::unexpected(whole.error());
+  auto voices = VoiceTable::load(*manifest);
+  if (!voices) return tl::unexpected(voices.error());
+  tell(options, "weights_fetched");
+  if (!core) return tl::unexpected(core.error());
+  tell(options, "framework_init");
   return guarded("loading the model", [&]() -> base::Result<std::unique_ptr<Engine>> {
-    ov::Core core;
-    core.get_property("CPU",
-                      ov::device::full_name);  // loads the CPU plugin, so that the stage means something
-    tell(options, "framework_init");
-    auto graphs = std::make_unique<OpenVinoGraphs>(core, *manifest, options);
+    auto graphs = std::make_unique<OpenVinoGraphs>(*core, *manifest, options);
     std::unique_ptr<Engine> engine = std::make_unique<OpenVinoEngine>(
-        std::move(core), std::move(graphs), std::move(*voices), manifest->sample_rate, options.workers);
+        options, std::move(*core), std::move(graphs), std::move(*voices), manifest->sample_rate);
     tell(options, "weights_ready");
     return engine;
   });

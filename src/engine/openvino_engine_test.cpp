@@ -28,7 +28,7 @@ TEST(OpenVinoEngine, NamesAMissingModelDirectory) {
 
 TEST(OpenVinoEngine, RefusesAWrongHashBeforeAnythingIsLoaded) {
   TestModelDir dir;
-  dir.fill({{"ir/front.xml", "<net/>"}, {"ir/front.bin", "abc"}});
+  dir.fill({{"ir/front.xml", "<net/>"}, {"ir/front.bin", "abc"}, {"ir/vocoder.xml", "<net/>"}});
   dir.write("ir/front.bin", "abd");
   bool loaded = false;
   const auto error = refusal({.model_dir = dir.path(), .on_stage = [&](std::string_view) { loaded = true; }});
@@ -41,7 +41,7 @@ TEST(OpenVinoEngine, RefusesAManifestWithoutGraphOrVoices) {
   no_graph.fill({{"vocab.json", "{}"}});
   EXPECT_THAT(refusal({.model_dir = no_graph.path()}).message, HasSubstr("ir/front.xml"));
   TestModelDir no_voices;
-  no_voices.fill({{"ir/front.xml", "<net/>"}, {"ir/vocoder.xml", "<net/>"}, {"ir/tail.xml", "<net/>"}});
+  no_voices.fill({{"ir/front.xml", "<net/>"}, {"ir/vocoder.xml", "<net/>"}});
   EXPECT_THAT(refusal({.model_dir = no_voices.path()}).message, HasSubstr("no voice"));
 }
 
@@ -50,7 +50,6 @@ TEST(OpenVinoEngine, TurnsWhatTheRuntimeThrowsIntoAnError) {
   const std::string empty = "<net name=\"x\" version=\"11\"><layers></layers></net>";
   dir.fill({{"ir/front.xml", empty},
             {"ir/vocoder.xml", empty},
-            {"ir/tail.xml", empty},
             {"voices/af_heart.bin", std::string(kStyleRows * kStyleSize * sizeof(float), '\0')}});
   const auto error = refusal({.model_dir = dir.path()});
   EXPECT_EQ(error.code, base::ErrorCode::kInternal);

@@ -2,6 +2,9 @@
 #include "engine/openvino_graphs.hpp"
 
 #include <filesystem>
+#include <future>
+
+#include <malloc.h>
 
 namespace headroom::engine {
 namespace {
@@ -31,31 +34,29 @@ OpenVinoGraphs::OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const O
   const auto exact = properties(options, manifest, ov::element::f32);
   const bool narrow = resolve_precision(options.precision, cpu_features()) == Precision::kBf16;
   const auto fast = narrow ? properties(options, manifest, ov::element::bf16) : exact;
-  front_ = core.compile_model(manifest.full_path(kFrontGraph), "CPU", exact);
+  // Both at once: each takes a second or more when the cache is cold.
+  auto front = std::async(std::launch::async,
+                          [&] { return core.compile_model(manifest.full_path(kFrontGraph), "CPU", exact); });
   vocoder_ = core.compile_model(manifest.full_path(kVocoderGraph), "CPU", fast);
-  tail_ = core.compile_model(manifest.full_path(kTailGraph), "CPU", exact);
+  front_ = front.get();
   for (const char* name : {"tokens", "style", "speed"})
     static_cast<void>(front_.input(name));  // throws without
   for (const char* name : kBetween) static_cast<void>(vocoder_.input(name));
-  static_cast<void>(tail_.input("activations"));
   for (int i = 0; i < options.workers; ++i) {
-    lanes_.push_back(
-        {front_.create_infer_request(), vocoder_.create_infer_request(), tail_.create_infer_request()});
+    lanes_.push_back({front_.create_infer_request(), vocoder_.create_infer_request()});
   }
 }
 
 std::vector<float> OpenVinoGraphs::run(std::size_t lane, std::vector<std::int64_t>& tokens, Style& style,
                                        float speed) {
-  auto& [front, vocoder, tail] = lanes_.at(lane);
+  auto& [front, vocoder] = lanes_.at(lane);
   front.set_tensor("tokens", ov::Tensor(ov::element::i64, {1, tokens.size()}, tokens.data()));
   front.set_tensor("style", ov::Tensor(ov::element::f32, {1, kStyleSize}, style.data()));
   front.set_tensor("speed", ov::Tensor(ov::element::f32, {1}, &speed));
   front.infer();
-  for (const char* name : {"features", "source", "affine"}) vocoder.set_tensor(name, front.get_tensor(name));
+  for (const char* name : kBetween) vocoder.set_tensor(name, front.get_tensor(name));
   vocoder.infer();
-  tail.set_tensor("activations", vocoder.get_tensor("activations"));
-  tail.infer();
-  const ov::Tensor audio = tail.get_tensor("audio");
+  const ov::Tensor audio = vocoder.get_tensor("audio");
   const auto* first = audio.data<const float>();
   return {first, first + audio.get_size()};
 }
@@ -63,7 +64,7 @@ std::vector<float> OpenVinoGraphs::run(std::size_t lane, std::vector<std::int64_
 void OpenVinoGraphs::release_memory() {
   front_.release_memory();
   vocoder_.release_memory();
-  tail_.release_memory();
+  ::malloc_trim(0);
 }
 
 }  // namespace headroom::engine

@@ -1,4 +1,4 @@
-// The three compiled graphs (front, vocoder, tail) and what runs one segment through them. Internal: shows
+// The two compiled graphs (front, vocoder) and what runs one segment through them. Internal: shows
 // OpenVINO.
 //
 // One compiled model of each, so one copy of the weights, for any number of lanes. A lane belongs to one
@@ -19,7 +19,6 @@ namespace headroom::engine {
 
 inline constexpr const char* kFrontGraph = "ir/front.xml";
 inline constexpr const char* kVocoderGraph = "ir/vocoder.xml";
-inline constexpr const char* kTailGraph = "ir/tail.xml";
 
 class OpenVinoGraphs {
  public:
@@ -27,19 +26,17 @@ class OpenVinoGraphs {
 
   std::vector<float> run(std::size_t lane, std::vector<std::int64_t>& tokens, Style& style, float speed);
 
-  // Gives back the memory of intermediate results; the next run takes what it needs.
+  // Gives back the memory of intermediate results; the next run takes what it needs. No lane may be running.
   void release_memory();
 
  private:
   struct Lane {
     ov::InferRequest front;
     ov::InferRequest vocoder;
-    ov::InferRequest tail;
   };
 
   ov::CompiledModel front_;
   ov::CompiledModel vocoder_;
-  ov::CompiledModel tail_;
   std::vector<Lane> lanes_;
 };
 

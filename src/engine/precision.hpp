@@ -1,7 +1,7 @@
 // Precision of the vocoder: float32, or bfloat16 where the processor multiplies it in hardware.
 //
 // bf16 without such hardware would be emulated, slower than float and with another sound, so kAuto never
-// takes it there. The front and the last layer stay in float always (setup/vocoder_graph.py says why). Thread
+// takes it there. The front stays in float always (setup/vocoder_graph.py says why). Thread
 // safe, no errors. Source of the bits: Intel SDM volume 2, CPUID leaf 7: subleaf 0 EDX bit 22 (AMX-BF16),
 // subleaf 1 EAX bit 5 (AVX512-BF16).
 #pragma once
