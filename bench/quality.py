@@ -33,6 +33,8 @@ MOST = 0.04
 
 def program(name: str) -> pathlib.Path:
     folder = pathlib.Path(os.environ.get("HEADROOM_BIN") or ROOT / "build/release/bin")
+    if name == "text_probe" and "HEADROOM_BIN" not in os.environ:
+        subprocess.run(["cmake", "--build", str(ROOT / "build/release"), "--target", name], check=True, stdout=subprocess.DEVNULL)
     if not (folder / name).is_file():
         sys.exit(f"{name} is not in {folder}; run ./dev build")
     return folder / name
@@ -136,8 +138,8 @@ def main() -> int:
     if options.http:
         rows = measure(options.http.rstrip("/"), sentences, voices)
     else:
-        os.environ.setdefault("HEADROOM_BIN", str(ROOT / "build/release/bin"))
         program("tts-serve")
+        program("text_probe")  # before the long part
         from serve_tools import Serve
         with tempfile.TemporaryDirectory() as folder:
             server = Serve(pathlib.Path(folder), "--model-dir", str(model_dir()))
