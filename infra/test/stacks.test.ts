@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { synthesise } from "../src/app.ts";
+import type { Stack } from "aws-cdk-lib";
+import { Bucket } from "aws-cdk-lib/aws-s3";
+import { buildApp, synthesise } from "../src/app.ts";
 import type { Plan } from "../src/plan/plan_file.ts";
 import { deployment, type Form, HERE, plan, temporary } from "./fixtures.ts";
 
@@ -189,6 +191,18 @@ test("weights from Hugging Face: pinned revision and hashes, and the token only 
   const policies = ofType(resources, "AWS::IAM::Policy").map((one) => JSON.stringify(one)).join();
   assert.match(policies, /secretsmanager:GetSecretValue/);
   assert.doesNotMatch(policies, /"Resource":"\*"/);
+});
+
+test("cdk-nag judges every synthesis: an open bucket stops it", () => {
+  const app = buildApp([deployment(undefined, undefined, { noPlan: true })], temporary());
+  new Bucket(app.node.findChild("SpeechFoundationStack") as Stack, "Open");
+  const shown = console.error;
+  console.error = () => undefined; // the findings are no news here
+  try {
+    assert.throws(() => app.synth(), /Validation failed/);
+  } finally {
+    console.error = shown;
+  }
 });
 
 test("two models with one endpoint are refused", () => {
