@@ -138,6 +138,10 @@ base::Error to_error(int status, const ApiError& error, std::string_view operati
   std::string message(operation);
   if (!resource.empty()) message += " of '" + std::string(resource) + "'";
   message += ": " + error.message;
+  if (contains(error.message, "Signature expired") || contains(error.message, "not yet current") ||
+      any_of(error.code, {"RequestTimeTooSkewed", "RequestExpired"})) {
+    message += " This machine's clock is off, or the service's is: set it by NTP.";
+  }
   return {error_code_for(status, error.code, error.message), std::move(message), error.code};
 }
 

@@ -21,7 +21,7 @@ EventDecoder::EventDecoder(std::function<void(std::string_view)> on_payload)
                           void* self) {
     auto& me = *static_cast<EventDecoder*>(self);
     for (std::string* text : {&me.message_type_, &me.event_type_, &me.exception_type_, &me.error_code_,
-                              &me.error_message_, &me.payload_}) {
+                              &me.error_message_, &me.payload_, &me.data_type_}) {
       text->clear();
     }
   };
@@ -55,6 +55,7 @@ void EventDecoder::on_header(aws_event_stream_header_value_pair* header) {
   if (name == ":exception-type") exception_type_ = value;
   if (name == ":error-code") error_code_ = value;
   if (name == ":error-message") error_message_ = value;
+  if (name == "DataType") data_type_ = value;
 }
 
 void EventDecoder::on_segment(std::string_view bytes) {
@@ -69,6 +70,7 @@ void EventDecoder::on_segment(std::string_view bytes) {
 void EventDecoder::on_frame() {
   if (message_type_ == "event") {
     ++events_;
+    if (on_event_) on_event_();
     return;
   }
   if (failure_) return;

@@ -31,6 +31,10 @@ class EventDecoder {
   };
   const std::optional<Failure>& failure() const { return failure_; }
   std::uint64_t events() const { return events_; }
+  const std::string& data_type() const {
+    return data_type_;
+  }  // of the event whose payload is coming: UTF8, BINARY, ""
+  void on_event(std::function<void()> call) { on_event_ = std::move(call); }  // after each whole event
 
  private:
   void on_header(aws_event_stream_header_value_pair* header);
@@ -38,8 +42,9 @@ class EventDecoder {
   void on_frame();
 
   std::function<void(std::string_view)> on_payload_;
+  std::function<void()> on_event_;
   aws_event_stream_streaming_decoder decoder_{};
-  std::string message_type_, event_type_, exception_type_, error_code_, error_message_, payload_;
+  std::string message_type_, event_type_, exception_type_, error_code_, error_message_, payload_, data_type_;
   std::optional<Failure> failure_;
   std::uint64_t events_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include <sys/resource.h>
 
+#include "aws/bidi_invoker.hpp"
 #include "aws/event_decoder.hpp"
 #include "aws/exchange.hpp"
 #include "aws/invoke_outcome.hpp"
@@ -286,6 +287,8 @@ std::string_view name_of(InvokeTransport transport) {
   switch (transport) {
     case InvokeTransport::kResponseStream:
       return "response-stream";
+    case InvokeTransport::kBidirectional:
+      return "bidirectional";
     case InvokeTransport::kBuffered:
       return "buffered";
     case InvokeTransport::kHttp:
@@ -295,12 +298,12 @@ std::string_view name_of(InvokeTransport transport) {
 }
 
 base::Result<InvokeTransport> parse_invoke_transport(std::string_view name) {
-  for (InvokeTransport t :
-       {InvokeTransport::kResponseStream, InvokeTransport::kBuffered, InvokeTransport::kHttp}) {
+  for (InvokeTransport t : {InvokeTransport::kResponseStream, InvokeTransport::kBidirectional,
+                            InvokeTransport::kBuffered, InvokeTransport::kHttp}) {
     if (name_of(t) == name) return t;
   }
-  return fail(ErrorCode::kInvalidArgument,
-              "unknown transport '" + std::string(name) + "'; choose response-stream, buffered or http");
+  return fail(ErrorCode::kInvalidArgument, "unknown transport '" + std::string(name) +
+                                               "'; choose response-stream, bidirectional, buffered or http");
 }
 
 std::string_view name_of(Outcome outcome) {
@@ -322,6 +325,8 @@ std::string_view name_of(Outcome outcome) {
 base::Result<std::unique_ptr<Invoker>> Invoker::make(Runtime& runtime, const Settings& settings,
                                                      std::shared_ptr<Credentials> credentials,
                                                      InvokerOptions options) {
+  if (options.transport == InvokeTransport::kBidirectional && credentials)
+    return make_bidi_invoker(runtime, settings, std::move(credentials), std::move(options));
   EndpointUrl endpoint = settings.endpoint(Service::kSageMakerRuntime);
   if (options.transport == InvokeTransport::kHttp) {
     auto parsed = parse_endpoint_url(options.url);

@@ -1,13 +1,14 @@
 // Invoker: asynchronous inference requests for the load driver, with the time of every piece of the answer.
 //
-// Three transports: response-stream (InvokeEndpointWithResponseStream, event frames decoded and checked),
-// buffered (InvokeEndpoint) and http (plain POST to any URL, unsigned). Never retries: a measurement counts
-// each attempt. Times are steady and taken on the loop thread in the callback that brought the bytes. For
-// response-stream the first byte is the first payload segment of an event, not the headers of the answer; a
-// frame's CRC is checked after its payload was handed over, and a bad one ends the request as failed. A
-// stream whose last frame is cut short, although the HTTP body ended properly, is failed, never a short
-// success. Thread safety: any thread. Callbacks run on a loop thread (on_done may run inside start() if the
-// request cannot even be sent), in order, on_done exactly once; they must not block or throw.
+// Four transports: bidirectional (bidi_invoker.hpp), response-stream (InvokeEndpointWithResponseStream, event
+// frames decoded and checked), buffered (InvokeEndpoint) and http (plain POST to any URL, unsigned). Never
+// retries: a measurement counts each attempt. Times are steady and taken on the loop thread in the callback
+// that brought the bytes. For response-stream the first byte is the first payload segment of an event, not
+// the headers of the answer; a frame's CRC is checked after its payload was handed over, and a bad one ends
+// the request as failed. A stream whose last frame is cut short, although the HTTP body ended properly, is
+// failed, never a short success. Thread safety: any thread. Callbacks run on a loop thread (on_done may run
+// inside start() if the request cannot even be sent), in order, on_done exactly once; they must not block or
+// throw.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@
 
 namespace headroom::aws {
 
-enum class InvokeTransport { kResponseStream, kBuffered, kHttp };
-std::string_view name_of(InvokeTransport transport);  // response-stream, buffered, http
+enum class InvokeTransport { kResponseStream, kBidirectional, kBuffered, kHttp };
+std::string_view name_of(InvokeTransport transport);  // response-stream, bidirectional, buffered, http
 base::Result<InvokeTransport> parse_invoke_transport(std::string_view name);
 
 enum class Outcome {

@@ -28,6 +28,8 @@ struct ServiceRow {
 constexpr std::array<ServiceRow, kServiceCount> kServices{{
     {Service::kSageMaker, "SAGEMAKER", "sagemaker", "api.sagemaker"},
     {Service::kSageMakerRuntime, "SAGEMAKER_RUNTIME", "sagemaker_runtime", "runtime.sagemaker"},
+    {Service::kSageMakerRuntimeHttp2, "SAGEMAKER_RUNTIME_HTTP2", "sagemaker_runtime_http2",
+     "runtime.sagemaker"},
     {Service::kAutoScaling, "APPLICATION_AUTO_SCALING", "application_auto_scaling",
      "application-autoscaling"},
     {Service::kCloudWatch, "CLOUDWATCH", "cloudwatch", "monitoring"},
@@ -263,6 +265,7 @@ base::Result<Settings> load_settings(Runtime& runtime, const SettingsOptions& op
       endpoint = *url;
     } else {
       endpoint.host = public_host(row, settings.region);
+      if (row.service == Service::kSageMakerRuntimeHttp2) endpoint.port = 8443;
     }
   }
   return settings;

@@ -21,8 +21,17 @@
 
 namespace headroom::aws {
 
-enum class Service { kSageMaker, kSageMakerRuntime, kAutoScaling, kCloudWatch, kLogs, kQuotas, kSts };
-inline constexpr std::size_t kServiceCount = 7;
+enum class Service {
+  kSageMaker,
+  kSageMakerRuntime,
+  kAutoScaling,
+  kCloudWatch,
+  kLogs,
+  kQuotas,
+  kSts,
+  kSageMakerRuntimeHttp2  // the bidirectional stream, on port 8443 of the runtime; never through Transport
+};
+inline constexpr std::size_t kServiceCount = 8;
 
 struct EndpointUrl {
   bool tls = true;

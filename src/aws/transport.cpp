@@ -40,7 +40,14 @@ constexpr std::array<WireRow, kServiceCount> kWire{{
     {Service::kLogs, "logs", "Logs_20140328.", "application/x-amz-json-1.1"},
     {Service::kQuotas, "servicequotas", "ServiceQuotasV20190624.", "application/x-amz-json-1.1"},
     {Service::kSts, "sts", nullptr, "application/x-www-form-urlencoded; charset=utf-8"},
+    {Service::kSageMakerRuntimeHttp2, "sagemaker", "", "application/vnd.amazon.eventstream"},  // nor this
 }};
+static_assert([] {
+  for (std::size_t i = 0; i < kWire.size(); ++i) {
+    if (kWire[i].service != static_cast<Service>(i)) return false;
+  }
+  return true;
+}());
 
 struct Answer {
   int status = 0;

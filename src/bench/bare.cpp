@@ -52,7 +52,7 @@ base::Result<std::pair<std::string, std::string>> read_header(const std::string&
 std::vector<base::Option> BareOptions::table() {
   return {
       {.name = "http",
-       .help = "measure this bare server instead of an AWS endpoint",
+       .help = "measure this bare server instead of an AWS endpoint; ws://... for its WebSocket sessions",
        .target = &http,
        .value_name = "URL"},
       {.name = "api",
@@ -94,24 +94,28 @@ base::Result<std::optional<BareServer>> read_bare(const BareOptions& options) {
                   "--body-template is for a bare server; name it with --http URL");
     return std::nullopt;
   }
-  auto url = aws::parse_endpoint_url(options.http);
+  const bool web_socket = options.http.starts_with("ws://");
+  const std::string http = web_socket ? "http" + options.http.substr(2) : options.http;
+  auto url = aws::parse_endpoint_url(http);
   if (!url) return tl::unexpected(url.error());
   BareServer out;
   out.tls = url->tls;
   out.name = name_of(*url);
-  out.form = options.body_template.empty() ? options.api : "template";
-  out.url = options.http;
+  out.web_socket = web_socket;
+  out.form = !options.body_template.empty() ? "template" : web_socket ? "session" : options.api;
+  out.url = http;
   if (url->path.empty() || url->path == "/") {
     while (!out.url.empty() && out.url.back() == '/') out.url.pop_back();
     if (out.form == "sagemaker") out.url += "/invocations";
     if (out.form == "openai") out.url += "/v1/audio/speech";
+    if (web_socket) out.url += "/invocations-bidirectional-stream";
   }
   for (const std::string& line : options.headers) {
     auto header = read_header(line);
     if (!header) return tl::unexpected(header.error());
     out.headers.push_back(std::move(*header));
   }
-  if (out.tls && !out.headers.empty())
+  if ((out.tls || web_socket) && !out.headers.empty())
     return fail(ErrorCode::kInvalidArgument, "--header works with http:// only");
   if (!options.body_template.empty()) {
     auto text = read_template(options.body_template);
@@ -125,7 +129,7 @@ base::Result<load::BodyFormat> bare_body(const BareOptions& options, const BareS
                                          const std::string& voice) {
   if (!server.body_template) {
     auto body = load::body_format(server.form, voice, options.format);
-    if (body && options.format == "pcm") body->pcm_sample_rate = options.pcm_rate;
+    if (body && body->pcm_sample_rate > 0) body->pcm_sample_rate = options.pcm_rate;
     return body;
   }
   load::BodyFormat body;

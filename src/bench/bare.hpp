@@ -29,10 +29,11 @@ struct BareOptions {
 };
 
 struct BareServer {
-  std::string url;   // of the route
-  bool tls = false;  // then the AWS client's transport carries it
-  std::string name;  // a SageMaker name made of host and port: "http-127-0-0-1-8080"
-  std::string form;  // sagemaker, openai or template
+  std::string url;          // of the route
+  bool web_socket = false;  // ws://: sessions instead of requests
+  bool tls = false;         // then the AWS client's transport carries it
+  std::string name;         // a SageMaker name made of host and port: "http-127-0-0-1-8080"
+  std::string form;         // sagemaker, openai, session or template
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<std::string> body_template;
 };

@@ -11,7 +11,7 @@ std::vector<base::Option> LoadOptions::table() {
        .help = "short, agent or file:PATH; default: the model file's, else short",
        .target = &workload},
       {.name = "transport",
-       .help = "response-stream or buffered; default: the model file's, else response-stream",
+       .help = "response-stream, bidirectional or buffered; default: the model file's, else response-stream",
        .target = &transport},
       {.name = "voice", .help = "voice that is asked for", .target = &voice},
       {.name = "seed", .help = "order of the texts", .target = &seed, .min = 0, .max = 1'000'000'000},
@@ -20,6 +20,9 @@ std::vector<base::Option> LoadOptions::table() {
        .target = &request_timeout,
        .min = 1,
        .max = 3600},
+      {.name = "ramp",
+       .help = "a new count of outstanding requests is reached within this time",
+       .target = &ramp},
       {.name = "cancel-share",
        .help = "share of the requests that are cancelled when their first audio comes",
        .target = &cancel_share,
@@ -41,8 +44,9 @@ base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& sess
   auto workload = load::Workload::make(spec, static_cast<std::uint64_t>(options.seed));
   if (!workload) return tl::unexpected(workload.error());
   const auto& bare = session.bare();
-  auto body = bare ? bare_body(session.options().bare, *bare, options.voice)
-                   : load::body_format("sagemaker", options.voice, "pcm");
+  auto body =
+      bare ? bare_body(session.options().bare, *bare, options.voice)
+           : load::body_format(transport == "bidirectional" ? "session" : "sagemaker", options.voice, "pcm");
   if (!body) return tl::unexpected(body.error());
   auto kind = bare ? aws::InvokeTransport::kHttp : aws::parse_invoke_transport(transport);
   if (!kind) return tl::unexpected(kind.error());
@@ -50,7 +54,7 @@ base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& sess
     return base::fail(
         base::ErrorCode::kUnsupported,
         "transport http measures a bare server and has no endpoint; name the server with --http URL, "
-        "or use response-stream or buffered");
+        "or use response-stream, bidirectional or buffered");
   }
   LoadPlan plan{std::move(*workload), std::move(*body), *kind, {}};
   plan.hash = plan.workload.hash(plan.body);
@@ -60,6 +64,12 @@ base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& sess
 base::Result<void> Rig::connect(Session& session, int most_outstanding) {
   const auto connections = static_cast<std::size_t>(most_outstanding) + 4;
   const auto& bare = session.bare();
+  if (bare && bare->web_socket) {
+    auto made = load::WsTarget::make({bare->url, connections});
+    if (!made) return tl::unexpected(made.error());
+    sessions_ = std::move(*made);
+    return {};
+  }
   if (bare && !bare->tls) {
     load::HttpTargetOptions http;
     http.url = bare->url;
@@ -107,10 +117,13 @@ base::Result<std::unique_ptr<Rig>> Rig::make(Session& session, LoadPlan plan, co
   std::unique_ptr<Rig> rig(new Rig(std::move(plan)));
   if (auto connected = rig->connect(session, most_outstanding); !connected)
     return tl::unexpected(connected.error());
-  load::Target& target = rig->http_ ? static_cast<load::Target&>(*rig->http_) : *rig->target_;
+  load::Target& target = rig->http_       ? static_cast<load::Target&>(*rig->http_)
+                         : rig->sessions_ ? static_cast<load::Target&>(*rig->sessions_)
+                                          : *rig->target_;
   if (auto kept = rig->keep_records(session, options); !kept) return tl::unexpected(kept.error());
   load::DriverOptions driver;
   driver.cancel_share = options.cancel_share;
+  driver.longest_ramp = options.ramp;
   if (rig->records_)
     driver.on_record = [file = rig->records_.get()](const load::Record& record) { file->add(record); };
   if (rig->http_) driver.event_loops = static_cast<int>(rig->http_->lanes());
@@ -135,6 +148,7 @@ base::Result<std::string> Rig::close(base::Duration grace) {
 
 base::Result<void> Rig::warm(int n, Session& session) {
   const auto count = static_cast<std::size_t>(n);
+  if (sessions_) return sessions_->warm(count, session.soon());
   return http_ ? http_->warm(count, session.soon()) : invoker_->warm(count, session.soon());
 }
 

@@ -16,6 +16,7 @@
 #include "load/record_file.hpp"
 #include "load/target.hpp"
 #include "load/workload.hpp"
+#include "load/ws_target.hpp"
 
 namespace headroom::bench {
 
@@ -26,6 +27,7 @@ struct LoadOptions {
   int seed = 1;
   base::Duration request_timeout = std::chrono::seconds(60);
   double cancel_share = 0;
+  base::Duration ramp = std::chrono::seconds(10);  // longest
   std::string records;  // empty: requests-<run id>.jsonl.gz among the artifacts; "none": not kept
   std::vector<base::Option> table();
 };
@@ -57,8 +59,9 @@ class Rig {
   base::Result<void> keep_records(Session& session, const LoadOptions& options);
   LoadPlan plan_;
   std::unique_ptr<aws::Invoker> invoker_;
-  std::unique_ptr<load::HttpTarget> http_;  // one of the two carries the requests
+  std::unique_ptr<load::HttpTarget> http_;  // one of the three carries the requests
   std::unique_ptr<load::InvokerTarget> target_;
+  std::unique_ptr<load::WsTarget> sessions_;
   std::unique_ptr<load::RecordFile> records_;  // outlives the driver, which hands it every request
   std::string records_path_;
   std::unique_ptr<load::Driver> driver_;

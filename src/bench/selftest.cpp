@@ -253,8 +253,11 @@ int run_selftest(const SelftestOptions& options, const CommonOptions& common) {
   if (auto fits = load::check_limits(limits, static_cast<std::size_t>(most)); !fits)
     return fail_with(fits.error());
   const auto cores = allowed_cores();
-  const auto core = cores.size() >= 2 ? std::optional(cores.front()) : std::nullopt;
-  const auto server_core = cores.size() >= 2 ? std::optional(cores.back()) : std::nullopt;
+  std::optional<int> core, server_core;
+  if (cores.size() >= 2) {
+    core = cores.front();
+    server_core = cores.back();
+  }
   if (!core) say(common, "one core only: driver and server share it, and the figures say little");
 
   std::unique_ptr<Interrupt> interrupt;

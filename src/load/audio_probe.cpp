@@ -1,6 +1,7 @@
 // Reads samples out of chunks and plays them in thought.
 #include "load/audio_probe.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace headroom::load {
@@ -33,6 +34,15 @@ void AudioProbe::feed(std::string_view bytes, base::SteadyTime at) {
         state_ = State::kHeader;
       } else {
         state_ = rate_ > 0 ? State::kSamples : State::kUnknown;
+        if (const auto format = rate_ > 0 ? std::nullopt : audio::sniff_encoded(header_)) {
+          if (auto made = audio::Decoder::create(*format)) {
+            decoder_ = std::move(*made);
+            state_ = State::kDecoded;
+            std::string first;
+            first.swap(header_);
+            return decode(first, at, false);
+          }
+        }
       }
     }
     if (state_ == State::kHeader && !read_header()) return;
@@ -42,7 +52,21 @@ void AudioProbe::feed(std::string_view bytes, base::SteadyTime at) {
     read_samples(rest, at);
     return;
   }
+  if (state_ == State::kDecoded) return decode(bytes, at, false);
   read_samples(bytes, at);
+}
+
+void AudioProbe::decode(std::string_view bytes, base::SteadyTime at, bool last) {
+  decoded_.clear();
+  last ? decoder_->finish(decoded_) : decoder_->feed(bytes, decoded_);
+  if (decoded_.empty() || decoder_->sample_rate() <= 0) return;
+  const auto audible = [](float sample) {
+    return sample > kAudible / 32768.0F || sample < -kAudible / 32768.0F;
+  };
+  if (!first_audible_ && std::any_of(decoded_.begin(), decoded_.end(), audible)) first_audible_ = at;
+  const double seconds = static_cast<double>(decoded_.size()) / decoder_->sample_rate();
+  audio_s_ += seconds;
+  play(seconds, at);
 }
 
 bool AudioProbe::read_header() {
@@ -117,6 +141,7 @@ void AudioProbe::play(double seconds, base::SteadyTime at) {
 }
 
 void AudioProbe::end(base::SteadyTime at) {
+  if (decoder_) decode({}, at, true);
   if (dry_since_) underrun_s_ += base::to_s(at - *dry_since_);
   dry_since_.reset();
 }

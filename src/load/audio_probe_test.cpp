@@ -64,6 +64,25 @@ TEST(AudioProbe, KnowsNothingOfOtherFormats) {
   }
 }
 
+TEST(AudioProbe, HearsMp3AndOpusWhileTheyStream) {
+  for (const auto format : {audio::Format::kMp3, audio::Format::kOpus}) {
+    auto encoder = *audio::Encoder::create(format, 24'000, true);
+    std::string silence = encoder->head(std::nullopt);
+    silence += *encoder->encode(std::vector<float>(24'000, 0.0F));
+    std::vector<float> tone;
+    for (int i = 0; i < 24'000; ++i) tone.push_back(i % 50 < 25 ? 0.3F : -0.3F);
+    std::string sound = *encoder->encode(tone);
+    sound += *encoder->finish();
+    AudioProbe probe(0);
+    probe.feed(silence, ms(10));
+    EXPECT_FALSE(probe.first_audible());
+    probe.feed(sound, ms(20));
+    probe.end(ms(30));
+    EXPECT_EQ(probe.first_audible(), ms(20));
+    EXPECT_NEAR(probe.audio_s(), 2.0, 0.15);
+  }
+}
+
 TEST(AudioProbe, CountsAPauseOfThePlayer) {
   AudioProbe probe(1'000);                   // 1 sample = 1 ms
   probe.feed(samples(200, 1'000), ms(0));    // starts playing at 0, dry at 200

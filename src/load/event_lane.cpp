@@ -10,12 +10,18 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace headroom::load {
 namespace {
 
 constexpr std::size_t kBatch = 256;
+// A lane that is woken more often than this looks only so often and takes what came meanwhile together:
+// waking up is the dearest part of a small read. Many quick looks in a row bring it there, looks that bring
+// one thing only bring it back.
+constexpr base::Duration kBusySpacing = std::chrono::microseconds{500};
+constexpr int kBusyScore = 16;
 
 timespec until(base::SteadyTime when) {
   const auto left = std::max<base::Duration>(when - std::chrono::steady_clock::now(), base::Duration{});
@@ -122,7 +128,19 @@ void EventLane::run_timers() {
   }
 }
 
+void EventLane::rest_if_busy(std::size_t fetched) {
+  const auto since = std::chrono::steady_clock::now() - last_look_;
+  const bool busy = busy_score_ >= kBusyScore ? fetched > 1 : since < kBusySpacing;
+  busy_score_ = busy ? std::min(busy_score_ + 1, 2 * kBusyScore) : std::max(busy_score_ - 2, 0);
+  if (busy_score_ >= kBusyScore && since < kBusySpacing) {
+    const timespec left{0, (kBusySpacing - since).count()};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &left, nullptr);
+  }
+  last_look_ = std::chrono::steady_clock::now();
+}
+
 void EventLane::run(const std::stop_token& stop) {
+  prctl(PR_SET_TIMERSLACK, 1UL);  // the kernel may else be 50 us late with every timer, on purpose
   std::array<epoll_event, kBatch> events{};
   while (!stop.stop_requested()) {
     run_posted();
@@ -143,6 +161,7 @@ void EventLane::run(const std::stop_token& stop) {
       }
     }
     fetched_.clear();
+    rest_if_busy(count);
   }
   run_posted();  // what was handed over before the end
 }

@@ -2,8 +2,9 @@
 //
 // Everything but post(), here() and cpu_seconds() belongs to the lane's own thread, so what runs there needs
 // no lock; post() takes one for the length of a push. Timers are as exact as epoll_pwait2 (nanoseconds, plus
-// the scheduler's delay). Work must not block or throw. Thread safety: as said. Errors: make() returns
-// kResourceExhausted where the process may open no more descriptors.
+// the scheduler's delay); a lane with over 2,000 events a second looks every 0.5 ms, which makes timers and
+// reads that much later and costs half the CPU. Work must not block or throw. Thread safety: as said. Errors:
+// make() returns kResourceExhausted where the process may open no more descriptors.
 #pragma once
 
 #include <atomic>
@@ -59,6 +60,7 @@ class EventLane {
   void run(const std::stop_token& stop);
   void run_posted();
   void run_timers();
+  void rest_if_busy(std::size_t fetched);
 
   int epoll_ = -1;
   int wake_ = -1;
@@ -67,6 +69,8 @@ class EventLane {
   std::atomic<bool> woken_{false};
   std::priority_queue<Timer> timers_;
   std::uint64_t next_order_ = 0;
+  base::SteadyTime last_look_{};
+  int busy_score_ = 0;
   std::vector<Watcher*> fetched_;  // of the batch being handled; forgotten ones become null
   std::jthread thread_;
 };

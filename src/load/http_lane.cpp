@@ -2,12 +2,15 @@
 #include "load/http_lane.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace headroom::load {
@@ -17,6 +20,7 @@ using base::SteadyTime;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr std::size_t kLargestErrorBody = 64 * 1024;
+constexpr base::Duration kOldestStamp = std::chrono::seconds{10};
 constexpr std::size_t kWarmBatch = 64;  // connects at once: a listener's backlog is short
 
 SteadyTime now() { return std::chrono::steady_clock::now(); }
@@ -57,7 +61,7 @@ class HttpLane::Connection final : public EventLane::Watcher, private HttpAnswer
   }
 
   void ready(std::uint32_t events) override {
-    const auto self = lane_.connections_.at(this);  // may be dropped below
+    // It may be dropped below; drop() keeps the object until the loop's next turn.
     if (connecting_) return finish_connect();
     if ((events & EPOLLOUT) != 0 && job_ != nullptr && sent_ < job_->text.size()) send();
     if (fd_ >= 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) != 0) receive();
@@ -103,11 +107,10 @@ class HttpLane::Connection final : public EventLane::Watcher, private HttpAnswer
 
   void receive() {
     while (fd_ >= 0) {
-      const auto got = ::read(fd_, lane_.buffer_.data(), lane_.buffer_.size());
+      const auto got = lane_.read(fd_, arrived_);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
       if (job_ == nullptr) return lane_.drop(*this);  // idle: closed by the server, or it talks unasked
-      arrived_ = now();
       if (got < 0) return fail(errno == ECONNRESET ? "connection reset by the server" : errno_text(errno));
       if (got == 0) {
         answer_.peer_closed();
@@ -130,7 +133,7 @@ class HttpLane::Connection final : public EventLane::Watcher, private HttpAnswer
     Job& job = *job_;
     release();
     reuse ? lane_.idle(*this) : lane_.drop(*this);
-    lane_.end(job, false, false);  // nothing of this connection is touched after it
+    lane_.end(job, false, false, arrived_);  // nothing of this connection is touched after it
   }
 
   void fail(const std::string& why) {
@@ -141,7 +144,7 @@ class HttpLane::Connection final : public EventLane::Watcher, private HttpAnswer
     lane_.drop(*this);
     if (job == nullptr) return;
     job->facts.connection_error = why;
-    lane_.end(*job, false, false);
+    lane_.end(*job, false, false, now());
   }
 
   void head() override {
@@ -193,6 +196,7 @@ std::shared_ptr<HttpLane::Connection> HttpLane::connect(std::string& error) {
   }
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
   auto made = std::make_shared<Connection>(*this, fd);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&peer_.address), peer_.length) != 0 &&
       errno != EINPROGRESS) {
@@ -236,7 +240,7 @@ std::uint64_t HttpLane::start(aws::InvokeRequest request, aws::InvokeEvents even
       job.facts.connection_error = error;
       loop_->post([this, id] {  // not inside start(): a caller that tries again at once would recurse
         const auto found = jobs_.find(id);
-        if (found != jobs_.end()) end(*found->second, false, false);
+        if (found != jobs_.end()) end(*found->second, false, false, now());
       });
     }
   } else {
@@ -272,13 +276,34 @@ void HttpLane::drop(Connection& connection) {
       fresh->take(*next->second);
     } else {
       next->second->facts.connection_error = error;
-      end(*next->second, false, false);
+      end(*next->second, false, false, now());
     }
   }
 }
 
-void HttpLane::end(Job& job, bool timed_out, bool cancelled) {
-  const SteadyTime at = now();
+ssize_t HttpLane::read(int fd, SteadyTime& at) {
+  iovec into{buffer_.data(), buffer_.size()};
+  alignas(cmsghdr) std::array<char, 64> control{};
+  msghdr message{};
+  message.msg_iov = &into;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = recvmsg(fd, &message, 0);
+  at = now();
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp{}, wall{};
+    std::memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+    clock_gettime(CLOCK_REALTIME, &wall);
+    const base::Duration age = std::chrono::seconds(wall.tv_sec - stamp.tv_sec) +
+                               std::chrono::nanoseconds(wall.tv_nsec - stamp.tv_nsec);
+    if (age.count() > 0 && age < kOldestStamp) at -= age;  // else the wall clock was set meanwhile
+  }
+  return got;
+}
+
+void HttpLane::end(Job& job, bool timed_out, bool cancelled, SteadyTime at) {
   const auto found = jobs_.find(job.id);
   const std::unique_ptr<Job> mine = std::move(found->second);
   jobs_.erase(found);
@@ -291,14 +316,14 @@ void HttpLane::end_cancelled(Connection& connection) {
   Job* const job = connection.job();
   connection.release();
   drop(connection);
-  if (job != nullptr) end(*job, false, true);
+  if (job != nullptr) end(*job, false, true, now());
 }
 
 void HttpLane::cancel(std::uint64_t id) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   Job& job = *found->second;
-  if (job.connection == nullptr) return end(job, false, true);
+  if (job.connection == nullptr) return end(job, false, true, now());
   if (job.connection->feeding()) return job.connection->mark_cancelled();
   end_cancelled(*job.connection);
 }
@@ -326,7 +351,7 @@ void HttpLane::expire() {
       busy->release();
       drop(*busy);
     }
-    end(job, true, false);
+    end(job, true, false, now());
   }
   if (!deadlines_.empty()) arm(deadlines_.begin()->first);
 }
@@ -370,7 +395,7 @@ void HttpLane::close_all() {
       busy->release();
       drop(*busy);
     }
-    end(job, false, true);
+    end(job, false, true, now());
   }
 }
 

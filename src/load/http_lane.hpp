@@ -63,7 +63,9 @@ class HttpLane {
   std::shared_ptr<Connection> connect(std::string& error);
   void idle(Connection& connection);
   void drop(Connection& connection);
-  void end(Job& job, bool timed_out, bool cancelled);
+  // Reads into buffer_; `at`: when the kernel got the bytes, or now where it does not say.
+  ssize_t read(int fd, base::SteadyTime& at);
+  void end(Job& job, bool timed_out, bool cancelled, base::SteadyTime at);
   void end_cancelled(Connection& connection);
   void opened(Connection& connection, const std::string& error);
   void warm_more();

@@ -3,35 +3,18 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
-
-#include <netdb.h>
 
 #include "aws/settings.hpp"
 #include "load/http_lane.hpp"
 #include "load/limits.hpp"
+#include "load/resolve.hpp"
 
 namespace headroom::load {
 namespace {
 
 using base::ErrorCode;
 using base::fail;
-
-base::Result<void> resolve(const aws::EndpointUrl& url, HttpPeer& peer) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(url.host.c_str(), std::to_string(url.port).c_str(), &hints, &found);
-  if (error != 0 || found == nullptr) {
-    return fail(ErrorCode::kUnavailable, "the host '" + url.host + "' is not known; check the URL",
-                gai_strerror(error));
-  }
-  std::memcpy(&peer.address, found->ai_addr, found->ai_addrlen);
-  peer.length = found->ai_addrlen;
-  freeaddrinfo(found);
-  return {};
-}
 
 struct WarmState {
   std::mutex mutex;
@@ -64,7 +47,10 @@ base::Result<std::unique_ptr<HttpTarget>> HttpTarget::make(HttpTargetOptions opt
     return fail(ErrorCode::kInvalidArgument, "'" + options.url + "' is https; this transport is plain");
   auto impl = std::make_unique<Impl>();
   impl->url = options.url;
-  if (auto known = resolve(*url, impl->peer); !known) return tl::unexpected(known.error());
+  auto address = resolve(url->host, url->port);
+  if (!address) return tl::unexpected(address.error());
+  impl->peer.address = address->address;
+  impl->peer.length = address->length;
   impl->peer.connect_timeout = options.connect_timeout;
   impl->peer.head = "POST " + (url->path.empty() ? "/" : url->path) +
                     " HTTP/1.1\r\nHost: " + url->host_header() +

@@ -4,7 +4,8 @@
 // with one epoll loop; requests, connections and callbacks of a lane stay on its thread, so that nothing in
 // the request path takes a lock. TCP_NODELAY is on. A kept connection that the server closed while idle is
 // replaced without a word; one that breaks after the request was sent is a failure and is not tried again.
-// Time stamps are taken right after the read that brought the bytes. Thread safety: any thread. Errors of
+// Bytes are stamped with the time at which the kernel got them, so that a lane that is late does not make the
+// server look late. Thread safety: any thread. Errors of
 // make(): kInvalidArgument (a URL that is none, or https), kUnavailable (the name does not resolve),
 // kResourceExhausted (descriptors or local ports; the message names the remedy).
 #pragma once

@@ -30,7 +30,7 @@ std::vector<const Record*> pointers(const std::vector<Record>& records) {
 }
 
 Sample sample(double at_ms, int in_flight, int waiting, int asked, int limit, double cpu_s) {
-  return {ms(at_ms), in_flight, waiting, asked, limit, cpu_s};
+  return {ms(at_ms), in_flight, waiting, asked, limit, cpu_s, {}};
 }
 
 TEST(Window, CountsAddUpOnBothBases) {
@@ -103,6 +103,33 @@ TEST(Window, BlamesCpuHeldAndLag) {
   EXPECT_THAT(
       view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded, 2).client_bound_why,
       testing::Not(HasSubstr("of a core")));
+}
+
+TEST(Window, BlamesALoopThatIsLateMostOfTheTime) {
+  const std::vector<Record> records{record(0, 500, 600)};
+  std::vector<Sample> samples;
+  for (int i = 0; i < 5; ++i) {
+    samples.push_back(sample(100.0 * i, 1, 0, 1, 1, 1.0));
+    samples.back().loop_lag = std::chrono::milliseconds(i < 3 ? 25 : 0);
+  }
+  const auto bound = view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded);
+  EXPECT_TRUE(bound.client_bound);
+  EXPECT_THAT(bound.client_bound_why, HasSubstr("25.0 ms late"));
+  samples[2].loop_lag = {};  // now only two of five
+  EXPECT_FALSE(view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded).client_bound);
+}
+
+TEST(Window, AnOpenLoopCountsFromThePlanAndKeepsTheCapsWaitOutOfTheLag) {
+  std::vector<Record> records{record(100, 50, 200)};
+  records[0].open_loop = true;
+  records[0].planned = ms(20);
+  records[0].cap_wait = std::chrono::milliseconds(78);
+  const auto view = view_window({pointers(records), {}, {}}, ms(0), ms(1'000), Basis::kEnded);
+  EXPECT_DOUBLE_EQ(view.ttfab_ms->p50, 130);
+  EXPECT_DOUBLE_EQ(view.total_ms->p50, 180);
+  EXPECT_DOUBLE_EQ(view.cap_wait_ms->p50, 78);
+  EXPECT_DOUBLE_EQ(view.lag_p95_ms, 2);
+  EXPECT_EQ(view_window({pointers(records), {}, {}}, ms(50), ms(1'000), Basis::kStarted).started, 0u);
 }
 
 }  // namespace

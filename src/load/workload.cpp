@@ -177,12 +177,15 @@ base::Result<BodyFormat> body_format(std::string_view api, std::string_view voic
   if (api == "sagemaker") {
     out.text_template = R"({"text":"{{text}}","voice":")" + spoken + R"(","format":")" + std::string(format) +
                         R"(","stream":true})";
+  } else if (api == "session") {  // of a WebSocket or bidirectional stream: always pcm
+    out.pcm_sample_rate = 24'000;
+    out.text_template = R"({"text":"{{text}}","voice":")" + spoken + R"(","request_id":"load"})";
   } else if (api == "openai") {
     out.text_template = R"({"model":"kokoro","input":"{{text}}","voice":")" + spoken +
                         R"(","response_format":")" + std::string(format) + R"("})";
   } else {
     return fail(ErrorCode::kInvalidArgument,
-                "unknown API '" + std::string(api) + "'; choose sagemaker or openai");
+                "unknown API '" + std::string(api) + "'; choose sagemaker, openai or session");
   }
   return out;
 }

@@ -48,7 +48,8 @@ class Workload {
   std::vector<Utterance> utterances_;
 };
 
-// `api`: sagemaker (ours: /invocations), openai (/v1/audio/speech); `format`: wav, pcm, mp3 or opus.
+// `api`: sagemaker (ours: /invocations), openai (/v1/audio/speech),
+// session (messages of /invocations-bidirectional-stream); `format`: wav, pcm, mp3 or opus.
 base::Result<BodyFormat> body_format(std::string_view api, std::string_view voice, std::string_view format);
 std::string render_body(const BodyFormat& format, std::string_view text);
 

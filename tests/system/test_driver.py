@@ -92,9 +92,9 @@ def test_never_more_than_n_and_the_wait_for_room_is_said(tmp_path):
 
 def test_resets_are_counted_each_and_the_run_ends(tmp_path):
     with FaultServer(delay=0.05, every=100, fault="reset") as server:
-        out = load(tmp_path, "--http", server.url, "--n", "128", "--duration", "3")
+        out = load(tmp_path, "--http", server.url, "--n", "128", "--duration", "2")
     rows = requests_of(tmp_path, out)  # the window of the report leaves out what started after it
-    assert len(rows) == server.requests and server.faults > 20
+    assert len(rows) == server.requests and server.faults > 5
     failed = [r for r in rows if r["outcome"] == "failed"]
     assert len(failed) == server.faults and all("reset" in r["error"] for r in failed)
     assert all(r["outcome"] == "ok" for r in rows if r not in failed)
@@ -110,14 +110,14 @@ def test_a_body_cut_short_is_no_success(tmp_path):
 
 def test_fast_refusals_leave_the_latency_of_successes_alone(tmp_path):
     with FaultServer(delay=0.1, every=5, fault="refuse") as server:
-        out = load(tmp_path, "--http", server.url, "--n", "10", "--duration", "3")
-    assert out["rejected"] > 10 and out["failed"] == 0
+        out = load(tmp_path, "--http", server.url, "--n", "10", "--duration", "2")
+    assert out["rejected"] > 5 and out["failed"] == 0
     assert out["ttfab_ms"]["p50"] >= 100  # no refusal, which took no time, is among them
     rows = requests_of(tmp_path, out)
     assert sum(r["outcome"] == "rejected" for r in rows) == server.faults
     ok = [r for r in rows if r["outcome"] == "ok"]
     assert min(float(r["first_byte_ms"]) for r in ok) >= 99
-    assert out["rps"] <= out["ok"] / 3 + 0.01  # throughput of successes only
+    assert out["rps"] <= out["ok"] / 2 + 0.01  # throughput of successes only
 
 
 def test_what_hangs_at_the_end_is_aborted_with_its_age(tmp_path):
@@ -180,9 +180,9 @@ def test_any_container_by_a_body_template(tmp_path):
 
     with FaultServer(delay=0.02, check=right) as server:
         done = bench(tmp_path, "qmax", "--http", server.url + "/tts", "--body-template", template, "--content-type", "application/ssml+xml",
-                     "--header", "X-Key: k", "--method", "ladder", "--rungs", "1,2", "--hold", "2", "--judge", "2", "--idle", "0")
+                     "--header", "X-Key: k", "--method", "ladder", "--rungs", "1,2", "--hold", "1", "--judge", "1", "--idle", "0")
     assert done.returncode in (0, 4), done.stdout + done.stderr
-    assert server.requests > 20 and not server.wrong
+    assert server.requests > 10 and not server.wrong
     artifact = json.loads((tmp_path / "qmax.json").read_text())
     assert artifact["fingerprint"]["transport"] == "template over http" and artifact["rungs"][0]["ok"] > 0
     assert "X-Key" not in json.dumps(artifact)  # a header may be a secret
