@@ -133,7 +133,7 @@ std::string findings_section(const artifact::PlanArtifact& artifact) {
   for (const capacity::Finding& f : findings) {
     const std::string level(capacity::level_name(f.level));
     rows.push_back({fmt::format("<b class='level {}'>{}</b>", level, level),
-                    "<code>" + escaped(f.id) + "</code>", escaped(f.evidence), escaped(f.remedy)});
+                    "<code class=id>" + escaped(f.id) + "</code>", escaped(f.evidence), escaped(f.remedy)});
   }
   return "<section><h2>Findings</h2>\n" + table(rows) + "</section>\n";
 }

@@ -25,7 +25,7 @@ svg text{font:12px system-ui,sans-serif;fill:var(--dim)}.grid{stroke:var(--line)
 .line.c1,.dot.c1{stroke:var(--c1)}.line.c2,.dot.c2{stroke:var(--c2)}.line.c3,.dot.c3{stroke:var(--c3)}.line.c4,.dot.c4{stroke:var(--c4)}.dot{fill:var(--bg);stroke-width:2}svg .end.c1{fill:var(--c1)}svg .end.c2{fill:var(--c2)}svg .end.c3{fill:var(--c3)}svg .end.c4{fill:var(--c4)}
 .bar{display:flex;height:2.25rem;border-radius:.35rem;overflow:hidden;gap:1px}.part{min-width:1px;color:var(--bg);text-align:center;font-size:.8rem;line-height:2.25rem}.p0{background:var(--c1)}.p1{background:var(--c2)}.p2{background:var(--c3)}.p3{background:var(--c4)}.p4{background:var(--dim)}.p5{background:var(--fg)}.hatched{background-image:repeating-linear-gradient(45deg,transparent 0 5px,var(--bg) 5px 7px)}
 .keys{columns:2;font-size:.875rem;padding-left:1.5rem;margin:.5rem 0}.keys li{break-inside:avoid}.key{display:inline-block;width:.75rem;height:.75rem;border-radius:.15rem;margin-right:.35rem}
-summary{cursor:pointer;color:var(--dim);font-size:.9rem}@media(max-width:36rem){.keys{columns:1}h1{font-size:1.3rem}svg text{font-size:17px}}
+.id{white-space:nowrap}summary{cursor:pointer;color:var(--dim);font-size:.9rem}@media(max-width:36rem){.keys{columns:1}h1{font-size:1.3rem}svg text{font-size:17px}}
 @media print{details>*{display:block}}
 )";
 
