@@ -1,6 +1,7 @@
 // Callbacks of libnghttp2, and TLS.
 #include "cloud/h2_connection.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -216,7 +217,12 @@ H2Connection::~H2Connection() {
 
 short H2Connection::wanted() const { return static_cast<short>(POLLIN | (want_write_ ? POLLOUT : 0)); }
 
-bool H2Connection::idle(base::SteadyTime now) const { return streams_.empty() && now - last_ > kMayIdle; }
+std::size_t H2Connection::streams() const {
+  return static_cast<std::size_t>(
+      std::count_if(streams_.begin(), streams_.end(), [](const auto& s) { return !s.second->answered; }));
+}
+
+bool H2Connection::idle(base::SteadyTime now) const { return streams() == 0 && now - last_ > kMayIdle; }
 
 void H2Connection::refuse_further() {
   nghttp2_submit_shutdown_notice(session_);
@@ -349,6 +355,7 @@ void H2Connection::submit_head(std::int32_t id, int status, const net::Headers& 
     bool last = false;
     const std::size_t size = it->second->take(into, room, last);
     if (last) *flags |= NGHTTP2_DATA_FLAG_EOF;
+    it->second->answered = last;
     return size == 0 && !last ? static_cast<ssize_t>(NGHTTP2_ERR_DEFERRED) : static_cast<ssize_t>(size);
   };
   nghttp2_submit_response(session_, id, fields.data(), fields.size(), &provider);

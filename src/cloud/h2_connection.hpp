@@ -45,6 +45,7 @@ class H2StreamState final : public H2Stream, public std::enable_shared_from_this
   H2Events events;
   std::size_t unacknowledged = 0;
   bool paused = false;
+  bool answered = false;  // its answer is complete, though the client may not have ended its side
 
  private:
   void run_drained();
@@ -72,8 +73,8 @@ class H2Connection {
   void flush();  // after any of the calls below
   bool over() const { return over_; }
   bool idle(base::SteadyTime now) const;
-  std::size_t streams() const { return streams_.size(); }
-  void refuse_further();  // GOAWAY; open streams go on
+  std::size_t streams() const;  // whose answer is not complete
+  void refuse_further();        // GOAWAY; open streams go on
 
   // For streams, on the thread.
   void submit_head(std::int32_t id, int status, const net::Headers& headers);

@@ -170,6 +170,18 @@ def test_a_client_that_leaves_frees_its_place(cloud, connect):
     wait_for(lambda: level()[:1] == [0.0])
 
 
+def test_an_idle_session_is_ended_cleanly_when_tts_local_stops(tmp_path):
+    local = LocalCloud(tmp_path / "state", serve=BIN / "tts-serve")
+    make_endpoint(local, environment=PACED)
+    stream = BidiStream(local.bidi_port, local.ca)
+    stream.send(json.dumps({"text": "Hello there."}).encode())
+    stream.wait(spoken(1))
+    assert local.stop() == 0
+    stream.finish()
+    assert stream.reset is None and [h[":message-type"] for h, _ in stream.events()] == ["event"] * len(stream.events())
+    stream.close()
+
+
 def test_the_certificate_is_a_ca_and_a_leaf_that_others_do_not_accept(cloud, tmp_path):
     with pytest.raises(ssl.SSLCertVerificationError):
         BidiStream(cloud.bidi_port, ssl.get_default_verify_paths().cafile or os.devnull)
