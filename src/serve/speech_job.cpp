@@ -2,6 +2,7 @@
 #include "serve/speech_job.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -24,6 +25,15 @@ ApiFailure to_failure(const base::Error& error) {
   if (error.context == "unsupported_sample_rate") return {ApiError::kUnsupportedSampleRate, error.message};
   if (error.context == "unsupported_format") return {ApiError::kUnsupportedFormat, error.message};
   return {ApiError::kInternal, error.message};
+}
+
+// A client chooses its ids; a log line must stay one line of words.
+std::string logged(std::string id) {
+  for (char& c : id) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+    if (!plain) c = '_';
+  }
+  return id;
 }
 
 std::string_view outcome_of(const ApiFailure& failure) {
@@ -59,7 +69,7 @@ void SpeechJob::watch_client() {
 // A worker may be writing the figures of this job at this moment; only what never changes is read here.
 bool SpeechJob::cancel(std::string_view outcome) {
   if (!close(outcome)) return false;
-  spdlog::info("request id={} route={} outcome={}", sink_->request_id(), route_, outcome);
+  spdlog::info("request id={} route={} outcome={}", logged(sink_->request_id()), route_, outcome);
   return true;
 }
 
@@ -106,6 +116,8 @@ void SpeechJob::open(ParsedRequest parsed) {
 
 void SpeechJob::append(const std::string& text, bool final) {
   if (ended_) return;
+  if (context_.log_text && !text.empty())
+    spdlog::info("request id={} route={} text={}", logged(sink_->request_id()), route_, quoted(text));
   std::vector<PlannedSegment> planned;
   SpeechRequest piece = request_;
   piece.text = text;
@@ -148,8 +160,8 @@ void SpeechJob::append(const std::string& text, bool final) {
 // A step may be running: the figures are its own.
 void SpeechJob::refuse(const ApiFailure& failure) {
   if (!end_badly(failure)) return;
-  spdlog::info("request id={} route={} outcome={} error={}", sink_->request_id(), route_, outcome_of(failure),
-               api_error_row(failure.error).code);
+  spdlog::info("request id={} route={} outcome={} error={}", logged(sink_->request_id()), route_,
+               outcome_of(failure), api_error_row(failure.error).code);
   sink_->fail(failure);
 }
 
@@ -353,13 +365,13 @@ void SpeechJob::log_end(std::string_view outcome, std::string_view error) const 
   std::string line = fmt::format(
       "request id={} route={} outcome={} voice={} format={} characters={} audio_s={:.2f} queue_ms={:.1f} "
       "synthesis_ms={:.1f} first_audio_ms={} total_ms={:.1f}",
-      sink_->request_id(), route_, outcome, request_.voice_name, audio::format_name(request_.format),
+      logged(sink_->request_id()), route_, outcome, request_.voice_name, audio::format_name(request_.format),
       lane_.with([](const Lane& lane) { return lane.characters; }), audio_s, base::to_ms(queue_time_),
       base::to_ms(synthesis_time_),
       first_audio_ ? fmt::format("{:.1f}", base::to_ms(*first_audio_ - arrival_)) : "none",
       base::to_ms(context_.clock.steady() - arrival_));
   if (!error.empty()) line += fmt::format(" error={}", error);
-  if (context_.log_text) line += " text=" + quoted(request_.text);
+  if (context_.log_text && !request_.pieces) line += " text=" + quoted(request_.text);
   spdlog::info("{}", line);
 }
 
@@ -368,7 +380,7 @@ bool SpeechJob::end_badly(const ApiFailure& failure) {
   const ApiErrorRow& row = api_error_row(failure.error);
   if (row.status < 500) context_.metrics.rejected(row.code);
   if (row.status >= 500)
-    spdlog::error("request id={} route={} {}", sink_->request_id(), route_, quoted(failure.message));
+    spdlog::error("request id={} route={} {}", logged(sink_->request_id()), route_, quoted(failure.message));
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Turns messages into requests and answers them in order.
 #include "serve/speech_session.hpp"
 
+#include <atomic>
 #include <deque>
 #include <mutex>
 
@@ -19,6 +20,7 @@ using nlohmann::json;
 constexpr std::string_view kRoute = "/invocations-bidirectional-stream";
 constexpr std::size_t kMaxPipelined = 64;
 constexpr std::size_t kMaxIdBytes = 128;
+constexpr int kMaxUnheard = 1000;                // errors that wait in the socket's queue
 constexpr std::size_t kFrameBytes = 32U << 10U;  // even: a frame of PCM never ends within a sample
 // A piece that ends like a sentence is taken as one when nothing follows it for this long.
 constexpr auto kPause = std::chrono::milliseconds(150);
@@ -116,6 +118,7 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   SessionContext& context_;
   const std::shared_ptr<net::WebSocket> socket_;
   const std::string id_;
+  std::atomic<int> unheard_errors_{0};
   std::mutex mutex_;  // guards what follows
   std::deque<TurnPtr> turns_;
   std::uint64_t unnamed_ = 0;
@@ -124,7 +127,13 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
 };
 
 void SessionImpl::say_error(const ApiFailure& failure, std::string_view id) {
+  if (++unheard_errors_ > kMaxUnheard) return socket_->cut();  // who talks nonsense and never listens
   socket_->send_text(error_json(failure, id));
+  if (unheard_errors_ == 1) {
+    socket_->on_drained(0, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->unheard_errors_ = 0;
+    });
+  }
 }
 
 void SessionImpl::on_message(const std::string& message) {

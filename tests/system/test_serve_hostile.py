@@ -230,6 +230,18 @@ def test_a_deaf_client_costs_little_memory_and_its_own_time_only(tmp_path):
         server.stop()
 
 
+def test_who_talks_and_never_listens_is_cut_before_its_errors_fill_the_memory(serve):
+    before = figure(serve, "headroom_resident_memory_bytes")
+    garbage = frame(0x81, b"x") * 5_000
+    with raw_session(serve) as link:
+        link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+        with pytest.raises(OSError):
+            for _ in range(500):
+                link.sendall(garbage)
+    wait_for(lambda: figure(serve, "headroom_websocket_sessions") == 0)
+    assert figure(serve, "headroom_resident_memory_bytes") - before < 120e6
+
+
 @pytest.mark.soak
 def test_eight_streams_with_four_dropped_two_hundred_times_leave_memory_flat(tmp_path):
     server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2", "--overhead-ms", "0", "--paced-unit", "sentence")

@@ -1,0 +1,51 @@
+"""tts-serve with the real model, where the paced engine cannot stand in: sessions, and one text many times at once."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+
+import pytest
+from local_cloud import SLOW
+from serve_tools import Serve, hear, session
+
+pytestmark = pytest.mark.model
+CACHE = pathlib.Path(os.environ.get("HEADROOM_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+                     / "headroom")
+MODEL = CACHE / "models" / "kokoro-82m"
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory):
+    assert (MODEL / "manifest.json").is_file(), f"no model directory under {CACHE}; run ./dev setup"
+    folder = tmp_path_factory.mktemp("serve")
+    server = Serve(folder, "--model-dir", str(MODEL), "--cache-dir", str(folder / "compiled"), wait=False)
+    server.wait_ready(timeout=120)
+    yield server
+    assert server.stop() == 0
+
+
+def test_a_session_speaks_with_phonemes_and_pieces_sound_whole(serve):
+    with session(serve) as link:
+        link.send(json.dumps({"text": "Good morning to you.", "request_id": "a"}))
+        answer = hear(link, "a")
+        assert answer.end["phonemes"] and 0.8 < answer.end["duration_s"] < 4
+        assert answer.end["duration_s"] == pytest.approx(len(answer.audio) / 48000, abs=1e-3)
+        for piece in ("The first sentence is he", "re. And the sec", "ond one ends it."):
+            link.send(json.dumps({"type": "text", "request_id": "b", "text": piece}))
+        link.send(json.dumps({"type": "text", "request_id": "b", "final": True}))
+        pieces = hear(link, "b")
+        assert len(pieces.end["timings"]["segments"]) == 2 and pieces.end["phonemes"].count(".") == 2
+
+
+@pytest.mark.soak
+def test_one_text_sixteen_at_once_five_hundred_times_is_the_same_every_time(serve):
+    def say(number):
+        if number % 2:
+            return serve.say(text="The same words for everybody.", format="pcm", stream=number % 4 == 1, timeout=600).content
+        with session(serve, open_timeout=60 * SLOW) as link:
+            link.send(json.dumps({"text": "The same words for everybody.", "request_id": str(number)}))
+            return hear(link, str(number)).audio
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        assert len(set(pool.map(say, range(500)))) == 1
