@@ -119,7 +119,7 @@ def overload(tmp_path, flood, seconds):
 
 @pytest.mark.parametrize("flood", [http_overload, session_overload])
 def test_overload_is_refused_and_the_promise_kept(tmp_path, flood):
-    overload(tmp_path, flood, 3)
+    overload(tmp_path, flood, 2)
 
 
 @pytest.mark.soak

@@ -188,7 +188,7 @@ def test_a_client_that_vanishes_frees_its_places(tmp_path):
 
 
 def test_idle_sessions_are_closed_and_busy_ones_are_not(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2500", "--session-idle-limit", "1s")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "1600", "--session-idle-limit", "1s")
     try:
         with session(server) as link:
             link.send(json.dumps({"text": "Slow.", "request_id": "a"}))
