@@ -22,8 +22,18 @@ constexpr auto kMetricDelay = std::chrono::minutes(2);  // until a service shows
 
 base::Error cancelled() { return {ErrorCode::kCancelled, "interrupted", {}}; }
 
-// The earliest moment from which p95 stayed within the limit for `hold`: judged each second, never before the
-// clock started.
+// A request that an instance took and does not answer: open for far longer than the others took as a whole.
+// An instance that is InService but hangs is seen by nothing else, since latencies are of requests that
+// ended.
+bool hangs(const load::Driver& driver, base::SteadyTime now, base::SteadyTime since, double limit_ms) {
+  const auto recent = driver.window(std::max(since, now - std::chrono::seconds(10)), now);
+  const double patience_ms = limit_ms + (recent.total_ms ? 2 * recent.total_ms->max : 0);
+  const auto before = now - std::chrono::duration_cast<base::Duration>(
+                                std::chrono::duration<double, std::milli>(patience_ms));
+  return before > since && driver.window(since, before, load::Basis::kStarted).open > 0;
+}
+
+// Whether p95 stayed within the limit for `hold` until now.
 bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTime served_since,
                base::Duration hold, double limit_ms) {
   const auto from = now - hold;
@@ -42,7 +52,7 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
   const auto deadline = base::Deadline::after(clock, options.max_wait);
   std::size_t told = watch.stamps().size();
   Outcome outcome;
-  std::optional<base::SteadyTime> served_since;
+  std::optional<base::SteadyTime> in_service_since, served_since;
   auto last_look = clock.steady();
   const auto since_clock = [&](base::Duration at) {
     return base::to_s(at - since_epoch(running.desired_set));
@@ -60,7 +70,8 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
           fmt::format("  {:8.3f} s  {}", since_clock(watch.stamps()[told].at), watch.stamps()[told].name));
     const auto now = clock.steady();
     const double since_look_s = base::to_s(now - std::exchange(last_look, now));
-    if (watch.in_service() && !served_since) served_since = now;
+    if (watch.in_service() && !in_service_since) in_service_since = served_since = now;
+    if (in_service_since && hangs(driver, now, *in_service_since, limit_ms)) served_since = now;
     if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
     const auto at = clock.wall() - std::chrono::duration_cast<base::WallTime::duration>(options.hold);
     watch.add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,
