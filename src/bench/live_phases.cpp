@@ -13,19 +13,31 @@ using base::ErrorCode;
 using base::fail;
 using capacity::Carrier;
 
-constexpr double kCalm = 0.8, kCross = 1.3;
+constexpr double kCalm = 0.8, kJustAbove = 1.05, kCross = 1.3;
 constexpr double kMetricS = 10, kInAlarmS = 60;
 constexpr int kInDatapoints = 3;
 constexpr double kDrainS = 60;
 
-LiveLoad load_at(const capacity::Plan& plan, double line, double share, int instances) {
+// Above the line for certain, and below twice the line where whole requests allow it: a line that was doubled
+// by mistake must not be crossed.
+LiveLoad above_line(const capacity::Plan& plan, double line, int instances) {
   LiveLoad load;
+  const double all = line * instances;
   if (plan.policy.carrier == Carrier::kOfferedRate)
-    load.rate_rps = share * line * instances;
-  else if (share < 1)
-    load.outstanding = std::max(1, static_cast<int>(std::floor(share * line * instances)));
+    load.rate_rps = kCross * all;
   else
-    load.outstanding = static_cast<int>(std::ceil(share * line * instances)) + (share * line < 1.5 ? 1 : 0);
+    load.outstanding = std::max(static_cast<int>(std::floor(kJustAbove * all)) + 1,
+                                static_cast<int>(std::min(std::ceil(kCross * all), std::floor(1.9 * all))));
+  return load;
+}
+
+// A rate where the plan has one: a small line leaves no whole number of requests below it.
+LiveLoad below_line(const capacity::Plan& plan, double line, int instances) {
+  LiveLoad load;
+  if (plan.policy.rate_per_instance_rps)
+    load.rate_rps = kCalm * *plan.policy.rate_per_instance_rps * instances;
+  else
+    load.outstanding = std::max(1, static_cast<int>(std::floor(kCalm * line * instances)));
   return load;
 }
 
@@ -56,15 +68,17 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
       rate ? *plan.scale_out_target : *plan.scale_out_target / plan.calibration_ratio.value_or(1);
   LivePlan live;
   live.start = plan.min_instances;
-  live.calm = load_at(plan, line, kCalm, live.start);
-  live.cross = load_at(plan, line, kCross, live.start);
+  live.calm = below_line(plan, line, live.start);
+  live.cross = above_line(plan, line, live.start);
   const double growth = std::max(plan.headroom, 1.0);
   live.surge_count =
       std::clamp(static_cast<int>(std::ceil(live.start * growth)) + 1, live.start + 1, plan.max_instances);
   // Above the line of one instance less, so that nothing smaller than surge_count is below it.
-  live.surge = load_at(plan, line, 1.05, live.surge_count - 1);
-  if (rate) live.surge.rate_rps = std::max(live.surge.rate_rps, live.cross.rate_rps);
-  live.surge.outstanding = rate ? 0 : std::max(live.surge.outstanding, live.cross.outstanding);
+  live.surge =
+      rate ? LiveLoad{0, kJustAbove * line * (live.surge_count - 1)}
+           : LiveLoad{static_cast<int>(std::floor(kJustAbove * line * (live.surge_count - 1))) + 1, 0};
+  live.surge.rate_rps = std::max(live.surge.rate_rps, live.cross.rate_rps);
+  live.surge.outstanding = std::max(live.surge.outstanding, live.cross.outstanding);
   if (plan.queue_limit > 0) {
     live.below_limit = std::max(1, static_cast<int>(std::floor(0.8 * plan.queue_limit * live.start)));
     live.above_limit = static_cast<int>(std::ceil(1.4 * plan.queue_limit * live.start)) + 1;

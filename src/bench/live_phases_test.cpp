@@ -38,18 +38,20 @@ TEST(LivePhases, LoadsLieOnTheirSideOfTheLine) {
 TEST(LivePhases, RatesAreOpenLoopAndSmallLinesAreStillCrossed) {
   auto plan = published();
   plan.policy.carrier = capacity::Carrier::kOfferedRate;
+  plan.policy.rate_per_instance_rps = 14.3;
   plan.scale_out_target = 14.3;
   auto live = plan_live(plan, 320);
   ASSERT_TRUE(live);
   EXPECT_EQ(live->cross.outstanding, 0);
   EXPECT_NEAR(live->calm.rate_rps, 11.44, 1e-9);
   EXPECT_GT(live->cross.rate_rps, 14.3);
-  plan = published();
+  plan.policy.carrier = capacity::Carrier::kNative;
   plan.scale_out_target = 0.9;
   live = plan_live(plan, 320);
   ASSERT_TRUE(live);
-  EXPECT_EQ(live->calm.outstanding, 1);
-  EXPECT_GE(live->cross.outstanding, 2);
+  EXPECT_NEAR(live->calm.rate_rps, 11.44, 1e-9);  // no whole number of requests lies below 0.9
+  EXPECT_EQ(live->cross.outstanding, 1);          // above 0.9, below 1.8
+  EXPECT_EQ(live->surge.outstanding, 2);          // above two instances' lines
 }
 
 TEST(LivePhases, AFixedFleetIsRefused) {

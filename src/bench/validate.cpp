@@ -73,6 +73,11 @@ std::vector<base::Option> ValidateOptions::table() {
        .target = &live.live},
       {.name = "force", .help = "with --live: go on in spite of drift", .target = &live.force},
       {.name = "resume", .help = "with --live: skip the phases that passed", .target = &live.resume},
+      {.name = "phases",
+       .help = "with --live: only these, of slo_under_load, rejection_level, scale_out, surge_absorption, "
+               "scale_in",
+       .target = &live.phases,
+       .value_name = "NAMES"},
       {.name = "fast",
        .help = "with --live: the --fast of a local cloud, whose periods and cooldowns are so much shorter",
        .target = &live.fast,

@@ -6,6 +6,7 @@
 // that is not at its minimum), kCancelled, those of the APIs.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "artifact/artifacts.hpp"
@@ -18,6 +19,7 @@ struct LiveOptions {
   bool live = false;
   bool force = false;   // go on in spite of drift
   bool resume = false;  // skip the phases that passed before
+  std::string phases;   // some of them, by name, with commas; empty: all
   double fast = 1;      // the local cloud's --fast: its metric periods and cooldowns are so much shorter
   LoadOptions load;
 };

@@ -123,8 +123,11 @@ std::vector<Contender> contenders(const PlanInput& input, const std::optional<Pl
   if (plan) all.push_back(from_plan("plan", *plan));
   PlanInput other = input;
   other.rule = Rule::kPublished;
+  constexpr double kPublishedHeadroom = 1.25;  // the rule has no place for half as much again
+  if (other.headroom >= 1.5) other.headroom = kPublishedHeadroom;
   if (const auto made = detail::plan_published(other)) all.push_back(from_plan("published", *made));
   other.rule = Rule::kRecommended;
+  other.headroom = input.headroom;
   for (const Carrier carrier : {Carrier::kNative, Carrier::kOfferedRate}) {
     other.carrier = carrier;
     if (const auto made = detail::plan_recommended(other))
