@@ -52,8 +52,9 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
   const auto deadline = base::Deadline::after(clock, options.max_wait);
   std::size_t told = watch.stamps().size();
   Outcome outcome;
-  std::optional<base::SteadyTime> in_service_since, served_since;
-  auto last_look = clock.steady();
+  std::optional<base::SteadyTime> served_since;
+  const auto began = clock.steady();
+  auto last_look = began;
   const auto since_clock = [&](base::Duration at) {
     return base::to_s(at - since_epoch(running.desired_set));
   };
@@ -70,8 +71,8 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
           fmt::format("  {:8.3f} s  {}", since_clock(watch.stamps()[told].at), watch.stamps()[told].name));
     const auto now = clock.steady();
     const double since_look_s = base::to_s(now - std::exchange(last_look, now));
-    if (watch.in_service() && !in_service_since) in_service_since = served_since = now;
-    if (in_service_since && hangs(driver, now, *in_service_since, limit_ms)) served_since = now;
+    if (watch.in_service() && !served_since) served_since = now;
+    if (served_since && hangs(driver, now, began, limit_ms)) served_since = now;
     if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
     const auto at = clock.wall() - std::chrono::duration_cast<base::WallTime::duration>(options.hold);
     watch.add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,
