@@ -1,6 +1,7 @@
 // tts-serve: one speech instance behind SageMaker's container contract. Options, wiring, exit code.
 #include <algorithm>
 #include <cstdio>
+#include <future>
 #include <thread>
 
 #include <sched.h>
@@ -20,6 +21,10 @@
 using namespace headroom;
 
 namespace {
+
+// A worker needs 21 MB for each second of a segment: about 13 s of speech at most, and a sentence of more
+// than 11 s is cut at a clause.
+constexpr text::SegmentLimits kSegmentLimits{.most = 200, .aim = 160};
 
 constexpr auto kDrainLimit =
     std::chrono::seconds(30);  // SPEC 1: what is in flight at SIGTERM may take this long
@@ -183,11 +188,15 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
                   serve::paced_planner(s.paced_unit == "sentence" ? serve::PacedUnit::kSentence
                                                                   : serve::PacedUnit::kRequest)};
   }
+  // Beside the engine's start: reading the lexicons takes a third of a second.
+  auto reading = std::async(std::launch::async, [&] {
+    return text::Frontend::create({.model_dir = s.model_dir, .limits = kSegmentLimits});
+  });
   auto made = engine::make_model_engine({s.engine, s.model_dir, s.cache_dir, s.workers, s.threads,
                                          engine::parse_precision(s.precision),
                                          [&](std::string_view stage) { stages.mark(stage); }});
+  auto frontend = reading.get();
   if (!made) return tl::unexpected(made.error());
-  auto frontend = text::Frontend::create({.model_dir = s.model_dir});
   if (!frontend) return tl::unexpected(frontend.error());
   spdlog::info("{}", (*frontend)->status());
   spdlog::info("engine={} voices={}", made->summary, made->engine->voices().size());
@@ -197,7 +206,7 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
 // /ping turns 200 only after one sentence was spoken through the whole chain.
 base::Result<void> warm_up(const Loaded& loaded) {
   serve::SpeechRequest request;
-  request.text = "The quick brown fox jumps over the lazy dog.";
+  request.text = "Ready to speak.";
   request.characters = request.text.size();
   request.voice = {{loaded.engine->voices().front(), 1.0F}};
   request.voice_name = loaded.engine->voices().front();

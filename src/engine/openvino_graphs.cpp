@@ -34,10 +34,17 @@ OpenVinoGraphs::OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const O
   const auto exact = properties(options, manifest, ov::element::f32);
   const bool narrow = resolve_precision(options.precision, cpu_features()) == Precision::kBf16;
   const auto fast = narrow ? properties(options, manifest, ov::element::bf16) : exact;
+  const auto compile = [&](const char* graph, const ov::AnyMap& map) {
+    const std::string path = manifest.full_path(graph);
+    auto compiled = core.compile_model(path, "CPU", map);
+    if (options.cache_dir.empty() || compiled.get_property(ov::loaded_from_cache)) return compiled;
+    compiled = {};
+    return core.compile_model(path, "CPU",
+                              map);  // from the cache that it just filled: its weights are mapped
+  };
   // Both at once: each takes a second or more when the cache is cold.
-  auto front = std::async(std::launch::async,
-                          [&] { return core.compile_model(manifest.full_path(kFrontGraph), "CPU", exact); });
-  vocoder_ = core.compile_model(manifest.full_path(kVocoderGraph), "CPU", fast);
+  auto front = std::async(std::launch::async, [&] { return compile(kFrontGraph, exact); });
+  vocoder_ = compile(kVocoderGraph, fast);
   front_ = front.get();
   for (const char* name : {"tokens", "style", "speed"})
     static_cast<void>(front_.input(name));  // throws without
