@@ -88,7 +88,8 @@ def test_logs_hold_the_stage_lines_of_each_instance(paced):
 
 
 def test_concurrency_is_what_a_closed_loop_holds(paced):
-    make_endpoint(paced, environment={"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "20", "TTS_OVERHEAD_MS": "1"})
+    # A quarter of a second each: the client's own time between two requests must not matter, however busy the machine is.
+    make_endpoint(paced, environment={"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "250", "TTS_OVERHEAD_MS": "1"})
     stop = time.monotonic() + 21
 
     def load():
@@ -111,11 +112,11 @@ def test_concurrency_is_what_a_closed_loop_holds(paced):
                                           ScanBy="TimestampAscending")["MetricDataResults"][0]["Values"]
 
     assert max(ask("ConcurrentRequestsPerModel", "Maximum")) == 4.0
-    assert 3.6 < max(ask("ConcurrentRequestsPerModel", "Average")) <= 4.0
+    assert 3.0 < max(ask("ConcurrentRequestsPerModel", "Average")) <= 4.0
     time.sleep(10)
-    assert 18_000 < ask("FirstChunkLatency", "p50", 60)[-1] < 200_000
+    assert ask("FirstChunkLatency", "p50", 60)[-1] > 240_000
     assert sum(ask("InvocationModelErrors", "Sum")) == 0
-    assert sum(ask("Invocations", "Sum")) > 100
+    assert sum(ask("Invocations", "Sum")) > 30
 
 
 def test_routing_prefers_the_idle_instance(cloud):
