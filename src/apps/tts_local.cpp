@@ -66,9 +66,8 @@ std::vector<base::Option> common_options(Settings& s) {
        .min = 0,
        .max = 65535},
       {.name = "bidi-port",
-       .help =
-           "port of the bidirectional stream (HTTP/2 over TLS); 0 takes the next after --port, a free one "
-           "if that is 0",
+       .help = "port of the bidirectional stream (HTTP/2 over TLS); 0 takes the next after --port, or a free "
+               "one where that is taken or 0",
        .target = &s.bidi_port,
        .min = 0,
        .max = 65535},

@@ -140,11 +140,14 @@ struct LocalCloud::Impl {
     if (!made) return tl::unexpected(made.error());
     certificate = std::move(*made);
     bidi = std::make_unique<Bidi>(world, loop, clock, std::move(settings));
-    std::uint16_t port = options.bidi_port;
-    if (port == 0 && options.port != 0) port = static_cast<std::uint16_t>(options.port + 1);
-    auto started =
-        H2Server::start({options.address, port, certificate.server, certificate.key},
-                        [this](const std::shared_ptr<H2Stream>& stream) { return bidi->open(stream); });
+    const auto open = [this](std::uint16_t port) {
+      return H2Server::start({options.address, port, certificate.server, certificate.key},
+                             [this](const std::shared_ptr<H2Stream>& stream) { return bidi->open(stream); });
+    };
+    const bool chosen = options.bidi_port != 0;
+    const bool beside = !chosen && options.port != 0;
+    auto started = open(beside ? static_cast<std::uint16_t>(options.port + 1) : options.bidi_port);
+    if (!started && beside) started = open(0);  // nobody asked for that port; the first line names the other
     if (!started) return tl::unexpected(started.error());
     h2 = std::move(*started);
     return {};

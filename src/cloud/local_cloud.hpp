@@ -20,9 +20,8 @@ namespace headroom::cloud {
 
 struct LocalCloudOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 4599;  // 0: a free one
-  std::uint16_t bidi_port =
-      0;  // of the bidirectional stream; 0: the next after `port`, a free one if that is 0
+  std::uint16_t port = 4599;    // 0: a free one
+  std::uint16_t bidi_port = 0;  // of the bidirectional stream; 0: the next after `port` or a free one
   std::string state_folder;
   std::string serve_binary;
   int instance_cores = 1;

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from bidi_client import BidiStream
-from local_cloud import BIN, LocalCloud, alive, children, make_endpoint, wait_for
+from local_cloud import BIN, FAKE, LocalCloud, alive, children, make_endpoint, wait_for
 
 PACED = {"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "20", "TTS_OVERHEAD_MS": "1"}
 
@@ -168,6 +168,31 @@ def test_a_client_that_leaves_frees_its_place(cloud, connect):
         return found["MetricDataResults"][0]["Values"]
 
     wait_for(lambda: level()[:1] == [0.0])
+
+
+def listener_with_a_free_port_before_it():
+    for _ in range(50):
+        taken = socket.create_server(("127.0.0.1", 0))
+        try:
+            socket.create_server(("127.0.0.1", taken.getsockname()[1] - 1)).close()
+            return taken
+        except OSError:
+            taken.close()
+    raise AssertionError("no two free ports beside each other")
+
+
+def test_a_taken_neighbour_port_is_no_obstacle_unless_it_was_asked_for(tmp_path):
+    with listener_with_a_free_port_before_it() as taken:
+        port = taken.getsockname()[1]
+        command = [BIN / "tts-local", "--serve-binary", FAKE]
+        process = subprocess.Popen([*command, "--port", str(port - 1), "--state", tmp_path / "s"], stdout=subprocess.PIPE, text=True)
+        first = process.stdout.readline()
+        process.terminate()
+        assert process.wait(60) == 0 and f"http://127.0.0.1:{port - 1}," in first and not first.strip().endswith(f":{port}")
+        process.stdout.close()
+        asked = subprocess.run([*command, "--port", "0", "--bidi-port", str(port), "--state", tmp_path / "t"], capture_output=True,
+                               text=True, timeout=60)
+        assert asked.returncode == 1 and str(port) in asked.stderr and "--bidi-port" in asked.stderr
 
 
 def test_tts_local_stops_although_a_session_is_open(tmp_path):
