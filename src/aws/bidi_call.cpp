@@ -53,6 +53,7 @@ BidiCall::BidiCall(Runtime::Impl& runtime, aws_http2_stream_manager* manager, Bi
 
 BidiCall::~BidiCall() {
   if (message_ != nullptr) aws_http_message_release(message_);
+  if (request_.scope.credentials != nullptr) aws_credentials_release(request_.scope.credentials);
 }
 
 void BidiCall::on_loop(std::function<void(BidiCall&)> work) {
@@ -67,7 +68,25 @@ void BidiCall::start() {
     const int error = aws_last_error();
     return on_loop([error](BidiCall& call) { call.finish(error); });
   }
-  sign_request();
+  fetch_credentials();
+}
+
+void BidiCall::fetch_credentials() {
+  auto* mine = new std::shared_ptr<BidiCall>(shared_from_this());
+  const auto callback = [](aws_credentials* credentials, int error, void* user_data) {
+    const std::unique_ptr<std::shared_ptr<BidiCall>> held(static_cast<std::shared_ptr<BidiCall>*>(user_data));
+    if (credentials != nullptr) aws_credentials_acquire(credentials);
+    (*held)->on_loop([credentials, error](BidiCall& call) {
+      call.request_.scope.credentials = credentials;  // a failed fetch may report error 0
+      if (credentials == nullptr) return call.finish(error != 0 ? error : AWS_ERROR_UNKNOWN);
+      if (!call.done_) call.sign_request();
+    });
+  };
+  if (aws_credentials_provider_get_credentials(request_.provider, callback, mine) != AWS_OP_SUCCESS) {
+    delete mine;
+    const int error = aws_last_error();
+    on_loop([error](BidiCall& call) { call.finish(error); });
+  }
 }
 
 bool BidiCall::build_message() {
@@ -104,7 +123,7 @@ void BidiCall::sign_request() {
   config.flags.should_normalize_uri_path = true;
   config.signed_body_value = g_aws_signed_body_value_streaming_aws4_hmac_sha256_events;
   config.signed_body_header = AWS_SBHT_X_AMZ_CONTENT_SHA256;
-  config.credentials_provider = request_.scope.provider;
+  config.credentials = request_.scope.credentials;
   const auto callback = [](aws_signing_result* result, int error, void* user_data) {
     const std::unique_ptr<Signing> mine(static_cast<Signing*>(user_data));
     BidiCall& call = *mine->call;

@@ -24,7 +24,8 @@ struct BidiRequest {
   std::string authority;
   std::string target_variant;
   std::string body;
-  EventScope scope;
+  EventScope scope;  // its credentials are fetched for each stream
+  aws_credentials_provider* provider = nullptr;
 };
 
 class BidiCall : public std::enable_shared_from_this<BidiCall> {
@@ -37,6 +38,7 @@ class BidiCall : public std::enable_shared_from_this<BidiCall> {
 
  private:
   void on_loop(std::function<void(BidiCall&)> work);
+  void fetch_credentials();
   bool build_message();
   void sign_request();
   void acquire();
@@ -55,7 +57,7 @@ class BidiCall : public std::enable_shared_from_this<BidiCall> {
 
   Runtime::Impl& runtime_;
   aws_http2_stream_manager* manager_;
-  const BidiRequest request_;
+  BidiRequest request_;
   const InvokeEvents events_;
   const std::function<void()> on_ended_;
   std::shared_ptr<BidiCall> self_;

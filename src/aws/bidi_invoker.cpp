@@ -20,9 +20,14 @@ using base::fail;
 
 constexpr std::size_t kStreamsPerConnection = 64;
 
+// A general redirect over plain http (--endpoint-url, too) cannot carry HTTP/2 over TLS: then the service's
+// own variable counts, else the port beside it, where tts-local has this service.
 EndpointUrl bidi_endpoint(const Settings& settings) {
   EndpointUrl url = settings.endpoint(Service::kSageMakerRuntimeHttp2);
   if (url.redirected && !url.tls && url.loopback()) {
+    if (const auto own = process_environment()("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2")) {
+      if (auto parsed = parse_endpoint_url(*own)) return *parsed;
+    }
     url.tls = true;
     url.host = "localhost";
     ++url.port;
@@ -96,7 +101,8 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
     out.authority = url_.host_header();
     out.target_variant = options_.target_variant;
     out.body = std::move(request.body);
-    out.scope = {region_, "sagemaker", credentials_->handle().provider};
+    out.scope.region = region_;
+    out.provider = credentials_->handle().provider;
     const std::uint64_t id = next_++;
     auto call = std::make_shared<BidiCall>(runtime_, manager_, std::move(out), std::move(events),
                                            [weak = weak_from_this(), id] {

@@ -92,7 +92,7 @@ void sign_event(aws_allocator* allocator, const EventScope& scope, std::string p
   config.region = cursor(scope.region);
   config.service = cursor(scope.service);
   aws_date_time_init_epoch_millis(&config.date, static_cast<std::uint64_t>(signing->date_ms));
-  config.credentials_provider = scope.provider;
+  config.credentials = scope.credentials;
   Signing* const raw = signing.release();
   if (aws_sign_request_aws(allocator, raw->signable,
                            reinterpret_cast<const aws_signing_config_base*>(&config), on_signed,

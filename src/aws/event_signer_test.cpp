@@ -23,8 +23,10 @@ base::WallTime ms(std::int64_t since_epoch) { return base::WallTime(std::chrono:
 TEST(EventSigner, SignsAsTheOfficialClientDoes) {
   auto runtime = *Runtime::start();
   {
-    auto keys = Credentials::fixed(*runtime, "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "");
-    const EventScope scope{"us-east-1", "sagemaker", keys->handle().provider};
+    aws_credentials* const keys =
+        aws_credentials_new(runtime->impl().allocator, cursor("AKIDEXAMPLE"),
+                            cursor("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"), cursor(""), UINT64_MAX);
+    const EventScope scope{"us-east-1", "sagemaker", keys};
     SignedEvent got;
     const auto keep = [&got](SignedEvent event) { got = std::move(event); };
     const std::string inner = encode_event_frame({{{":message-type", "event"},
@@ -50,6 +52,7 @@ TEST(EventSigner, SignsAsTheOfficialClientDoes) {
         hex(got.frame),
         "0000005300000043f5447a58053a6461746508000001a2276b6a16103a6368756e6b2d7369676e61747572650600205ef786"
         "f739d5c5ab7bb75bec6fbff91fc90055155f850af08dfdc692222cca85ca3ade52");
+    aws_credentials_release(keys);
   }
   Runtime::stop(std::move(runtime));
 }

@@ -14,6 +14,8 @@ constexpr double kBusyShare = 0.85;
 constexpr double kHeldShare = 0.97;
 constexpr double kLagMs = 10.0;
 constexpr double kLagShare = 0.02;
+constexpr double kLoopLagMs = 20.0;
+constexpr std::size_t kLoopLagSamples = 10;  // fewer say nothing
 
 std::optional<Percentiles> summarise(const std::vector<double>& samples) {
   const auto moments = stats::moments(samples);
@@ -96,7 +98,8 @@ void judge_client(WindowView& view, int event_loops) {
   if (view.lag_p95_ms > kLagMs && view.lag_p95_ms > kLagShare * median) {
     blame("requests started " + one_decimal(view.lag_p95_ms) + " ms late (p95)");
   }
-  if (view.loop_lag_ms > kLagMs && view.loop_lag_ms > kLagShare * median) {
+  if (view.samples >= kLoopLagSamples && view.loop_lag_ms > kLoopLagMs &&
+      view.loop_lag_ms > kLagShare * median) {
     blame("its event loop ran " + one_decimal(view.loop_lag_ms) + " ms late: its core is busy or slow");
   }
 }

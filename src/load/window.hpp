@@ -6,8 +6,8 @@
 // Basis::kEnded. client_bound: the driver, not the server, was the limit, so the window judges nothing
 // (SPEC 2.1). True when the process used over 85 % of one core per event loop, or the mean of in flight plus
 // waiting was under 97 % of N, or the 95th percentile of the schedule lag was over 10 ms and over 2 % of the
-// median TTFAB, or the loop lag was: a process that is not given its core sees answers late without using
-// any CPU.
+// median TTFAB, or the loop lag was over 20 ms and 2 % (from ten samples on): a process that is not given its
+// core sees answers late without using any CPU.
 #pragma once
 
 #include <cstdint>

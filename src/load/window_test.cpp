@@ -108,15 +108,15 @@ TEST(Window, BlamesCpuHeldAndLag) {
 TEST(Window, BlamesALoopThatIsLateMostOfTheTime) {
   const std::vector<Record> records{record(0, 500, 600)};
   std::vector<Sample> samples;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 11; ++i) {
     samples.push_back(sample(100.0 * i, 1, 0, 1, 1, 1.0));
-    samples.back().loop_lag = std::chrono::milliseconds(i < 3 ? 25 : 0);
+    samples.back().loop_lag = std::chrono::milliseconds(i < 6 ? 25 : 0);
   }
-  const auto bound = view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded);
+  const auto bound = view_window({pointers(records), samples, {}}, ms(0), ms(2'000), Basis::kEnded);
   EXPECT_TRUE(bound.client_bound);
   EXPECT_THAT(bound.client_bound_why, HasSubstr("25.0 ms late"));
-  samples[2].loop_lag = {};  // now only two of five
-  EXPECT_FALSE(view_window({pointers(records), samples, {}}, ms(0), ms(1'000), Basis::kEnded).client_bound);
+  samples[2].loop_lag = {};  // now only five of eleven
+  EXPECT_FALSE(view_window({pointers(records), samples, {}}, ms(0), ms(2'000), Basis::kEnded).client_bound);
 }
 
 TEST(Window, AnOpenLoopCountsFromThePlanAndKeepsTheCapsWaitOutOfTheLag) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +53,7 @@ struct Warming {
 }  // namespace
 
 struct WsTarget::Impl : std::enable_shared_from_this<Impl> {
+  net::Loop loop{1};  // first: the sessions need it to the end
   std::string url, host, path;
   std::uint16_t port = 0;
   std::size_t most = 1;
@@ -62,7 +64,6 @@ struct WsTarget::Impl : std::enable_shared_from_this<Impl> {
   std::deque<std::uint64_t> waiting;
   std::shared_ptr<Warming> warming;
   std::size_t warm_wanted = 0;
-  net::Loop loop{1};
 
   Session& connect() {
     auto session = std::make_shared<Session>();
@@ -237,7 +238,17 @@ base::Result<std::unique_ptr<WsTarget>> WsTarget::make(const WsTargetOptions& op
   return std::unique_ptr<WsTarget>(new WsTarget(std::move(impl)));
 }
 
-WsTarget::~WsTarget() { impl_->loop.stop(); }
+WsTarget::~WsTarget() {
+  std::promise<void> cut;
+  impl_->loop.post([impl = impl_.get(), &cut] {
+    const auto last = std::move(impl->sessions);
+    impl->sessions.clear();
+    for (const auto& [session, owner] : last) owner->socket->cut();
+    cut.set_value();
+  });
+  cut.get_future().wait();
+  impl_->loop.stop();
+}
 
 void WsTarget::post(std::size_t, Work work) { impl_->loop.post(std::move(work)); }
 

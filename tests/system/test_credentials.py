@@ -36,7 +36,7 @@ def bench(strict, tmp_path):
 
 def speaks(bench: Bench) -> None:
     """Signed API calls and a signed stream, with the credentials that this environment leads to."""
-    out = bench.ok("latency", "--count", "3", "--yes", "--records", "none")
+    out = bench.measured("latency", "--count", "3", "--yes", "--records", "none")
     assert "3 started, 3 ok" in out and "account 000000000000" in out, out
 
 
@@ -91,7 +91,7 @@ def test_profile_by_option_and_by_variable(bench, tmp_path):
     speaks(bench)
     del bench.environment["AWS_PROFILE"]
     bench.environment.update(AWS_ACCESS_KEY_ID="AKIAOTHER00000000000", AWS_SECRET_ACCESS_KEY="x")  # --profile wins over keys
-    out = bench.ok("latency", "--count", "2", "--yes", "--profile", "work", "--records", "none")
+    out = bench.measured("latency", "--count", "2", "--yes", "--profile", "work", "--records", "none")
     assert "2 ok" in out
 
 

@@ -72,4 +72,5 @@ def test_every_format_is_heard_as_it_streams(server, tmp_path, api, audio):
     out = json.loads(done.stdout)
     assert out["ok"] == 3 and out["first_audible_ms"] is not None, out
     rows = list(csv.DictReader(io.StringIO(run_bench(tmp_path, "export", out["requests"]).stdout)))
-    assert all(0.5 < float(row["audio_s"]) < 10 for row in rows)
+    heard = [float(row["audio_s"]) for row in rows if row["outcome"] == "ok"]  # the fourth was cancelled at the end
+    assert len(heard) == 3 and all(0.5 < seconds < 10 for seconds in heard)
