@@ -1,7 +1,7 @@
 // Tests of the whole frontend on the small model directory: odd input, limits, threads, errors.
 #include "text/frontend.hpp"
 
-#include <chrono>
+#include <ctime>
 #include <random>
 #include <thread>
 
@@ -99,15 +99,15 @@ TEST_F(FrontendTest, BreaksAWordOf3000Letters) {
 }
 
 TEST_F(FrontendTest, ReadsTwentyThousandDigitsInBoundedTime) {
-  const auto before = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();
   const auto segments = frontend().segments(std::string(20'000, '7'), Language::kAmerican);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  const double took = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   ASSERT_TRUE(segments);
   std::size_t words = 0;
   for (const auto& s : *segments)
     words += static_cast<std::size_t>(std::count(s.phonemes.begin(), s.phonemes.end(), ' ')) + 1;
   EXPECT_EQ(words, 20'000U);
-  EXPECT_LT(took.count(), 10.0);  // sanitizer builds on a busy machine; a release build takes some 20 ms
+  EXPECT_LT(took, 10.0);  // processor time in sanitizer builds; a release build takes some 20 ms
 }
 
 TEST_F(FrontendTest, MarksPausesAndPhonemes) {

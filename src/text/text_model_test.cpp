@@ -1,7 +1,7 @@
 // Tests of the text frontend on the prepared model directory (HEADROOM_MODEL, or where ./dev setup puts it):
 // the real lexicons and vocabulary.
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 
@@ -33,11 +33,10 @@ std::unique_ptr<Frontend> frontend() {
 }
 
 TEST(TextModel, LoadsQuickly) {
-  const auto before = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();
   ASSERT_TRUE(frontend());
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
-  EXPECT_LT(took.count(),
-            3.0);  // some 0.1 s in a release build; this bound is for debug builds on a busy machine
+  // Processor time, whatever else the machine does: some 0.1 s in a release build, ten times that in debug.
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 5.0);
 }
 
 TEST(TextModel, SpeaksTheGoldenSentencesWithTheWholeLexicon) {
