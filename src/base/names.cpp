@@ -84,8 +84,7 @@ std::optional<WallTime> parse_iso8601(std::string_view text) {
   const int y = number_at(text, 0, 4), mo = number_at(text, 5, 2), d = number_at(text, 8, 2);
   const int h = number_at(text, 11, 2), mi = number_at(text, 14, 2), s = number_at(text, 17, 2);
   if (y < 1678 || y > 2261) return std::nullopt;  // what WallTime's nanoseconds can hold
-  if (mo < 0 || d < 0 || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 60)
-    return std::nullopt;
+  if (mo < 0 || d < 0 || h < 0 || h > 23 || mi < 0 || mi > 59 || s < 0 || s > 60) return std::nullopt;
   const year_month_day date{year{y}, month{static_cast<unsigned>(mo)}, day{static_cast<unsigned>(d)}};
   if (!date.ok()) return std::nullopt;
   std::size_t at = 19;
