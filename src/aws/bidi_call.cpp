@@ -24,6 +24,18 @@ bool on_loop_thread(Runtime::Impl& runtime) {
   return aws_event_loop_thread_is_callers_thread(aws_event_loop_group_get_loop_at(runtime.loops, 0));
 }
 
+// A session that is told to close ends its stream at once; else the service waits for what it may still say.
+constexpr const char* kCloseMessage = R"({"type":"close"})";
+
+std::string text_event(const std::string& text) {
+  return encode_event_frame({{{":message-type", "event"},
+                              {":event-type", "PayloadPart"},
+                              {"DataType", "UTF8"},
+                              {"CompletionState", "COMPLETE"},
+                              {":content-type", "application/octet-stream"}},
+                             text});
+}
+
 // The bytes of one write, alive until the connection has taken them.
 struct Write {
   std::string bytes;
@@ -159,6 +171,7 @@ void BidiCall::acquire() {
   options.request = message_;
   options.user_data = this;
   options.on_response_headers = headers_callback;
+  options.on_response_header_block_done = head_done_callback;
   options.on_response_body = body_callback;
   options.on_complete = complete_callback;
   options.http2_use_manual_data_writes = true;
@@ -180,14 +193,8 @@ void BidiCall::acquired(aws_http_stream* stream, int error) {
   if (done_ || timed_out_ || cancelled_)
     return aws_http_stream_cancel(stream_, AWS_ERROR_HTTP_STREAM_CANCELLED);
   if (events_.on_connected) events_.on_connected(now());
-  const std::string inner = encode_event_frame({{{":message-type", "event"},
-                                                 {":event-type", "PayloadPart"},
-                                                 {"DataType", "UTF8"},
-                                                 {"CompletionState", "COMPLETE"},
-                                                 {":content-type", "application/octet-stream"}},
-                                                request_.body});
-  sign_event(runtime_.allocator, request_.scope, inner, prior_, std::chrono::system_clock::now(),
-             [self = shared_from_this()](SignedEvent event) {
+  sign_event(runtime_.allocator, request_.scope, text_event(request_.body), prior_,
+             std::chrono::system_clock::now(), [self = shared_from_this()](SignedEvent event) {
                self->on_loop([event](BidiCall& call) { call.send(event, false); });
              });
 }
@@ -213,9 +220,19 @@ void BidiCall::send(SignedEvent event, bool last) {
 void BidiCall::end_input() {
   if (input_ended_) return;
   input_ended_ = true;
-  sign_event(runtime_.allocator, request_.scope, "", prior_, std::chrono::system_clock::now(),
-             [self = shared_from_this()](SignedEvent event) {
-               self->on_loop([event](BidiCall& call) { call.send(event, true); });
+  const auto last = [](BidiCall& call) {
+    sign_event(call.runtime_.allocator, call.request_.scope, "", call.prior_,
+               std::chrono::system_clock::now(), [self = call.shared_from_this()](SignedEvent event) {
+                 self->on_loop([event](BidiCall& c) { c.send(event, true); });
+               });
+  };
+  if (!complete_) return last(*this);
+  sign_event(runtime_.allocator, request_.scope, text_event(kCloseMessage), prior_,
+             std::chrono::system_clock::now(), [self = shared_from_this(), last](SignedEvent event) {
+               self->on_loop([event, last](BidiCall& call) {
+                 call.send(event, false);
+                 last(call);
+               });
              });
 }
 
@@ -280,8 +297,8 @@ void BidiCall::finish(int error) {
   on_ended_();
 }
 
-int BidiCall::headers_callback(aws_http_stream* stream, aws_http_header_block block,
-                               const aws_http_header* headers, std::size_t count, void* user_data) {
+int BidiCall::headers_callback(aws_http_stream*, aws_http_header_block block, const aws_http_header* headers,
+                               std::size_t count, void* user_data) {
   BidiCall& call = *static_cast<BidiCall*>(user_data);
   if (block != AWS_HTTP_HEADER_BLOCK_MAIN) return AWS_OP_SUCCESS;
   for (std::size_t i = 0; i < count; ++i) {
@@ -290,6 +307,12 @@ int BidiCall::headers_callback(aws_http_stream* stream, aws_http_header_block bl
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     call.facts_.headers.emplace_back(std::move(name), view(headers[i].value));
   }
+  return AWS_OP_SUCCESS;
+}
+
+int BidiCall::head_done_callback(aws_http_stream* stream, aws_http_header_block block, void* user_data) {
+  BidiCall& call = *static_cast<BidiCall*>(user_data);
+  if (block != AWS_HTTP_HEADER_BLOCK_MAIN) return AWS_OP_SUCCESS;
   aws_http_stream_get_incoming_response_status(stream, &call.facts_.status);
   call.facts_.decoded = call.facts_.status == 200 &&
                         call.facts_.header("content-type").starts_with("application/vnd.amazon.eventstream");

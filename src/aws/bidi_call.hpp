@@ -52,6 +52,7 @@ class BidiCall : public std::enable_shared_from_this<BidiCall> {
 
   static int headers_callback(aws_http_stream*, aws_http_header_block, const aws_http_header*, std::size_t,
                               void*);
+  static int head_done_callback(aws_http_stream*, aws_http_header_block, void*);
   static int body_callback(aws_http_stream*, const aws_byte_cursor*, void*);
   static void complete_callback(aws_http_stream*, int error, void*);
 
