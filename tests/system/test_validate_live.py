@@ -1,0 +1,121 @@
+"""validate --live on the published instance's pace: a good policy passes, a spoiled one fails in the phase that it spoils."""
+
+import json
+
+import pytest
+from bench_tools import PUBLISHED_PACE, Bench
+from local_cloud import BIN, ROOT, LocalCloud, make_endpoint
+
+FAST = 8
+GOLDEN = ROOT / "tests" / "golden"
+RESOURCE = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
+            "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
+OUT, IN = "headroom-e-AllTraffic-out", "headroom-e-AllTraffic-in"
+
+
+class Applied:
+    """Paced instances under an applied plan: one to three of them, scaled by concurrency."""
+
+    def __init__(self, folder, queue_limit=50):
+        self.cloud = LocalCloud(folder / "cloud", "--fast", str(FAST), serve=BIN / "tts-serve")
+        make_endpoint(self.cloud, "e", environment={**PUBLISHED_PACE, "MAX_QUEUE_DEPTH": str(queue_limit)})
+        self.bench = Bench(self.cloud, folder)
+        self.bench.run("plan", "--qmax", GOLDEN / "qmax-published.json", "--ttotal", GOLDEN / "ttotal-published.json",
+                       "--peak-rps", "40", "--trough-rps", "5")
+        self.bench.ok("apply", "--yes")
+        self.scaling = self.cloud.client("application-autoscaling")
+        self.cloudwatch = self.cloud.client("cloudwatch")
+
+    def validate(self, *words, timeout=900):
+        done = self.bench.run("validate", "--live", "--yes", "--force", "--fast", str(FAST), *words, timeout=timeout)
+        checks = self.bench.artifact("validate")["checks"] if done.returncode in (0, 3) else []
+        return done, {check["id"]: check["level"] for check in checks if check["id"].startswith("live.")}
+
+    def change_alarm(self, name, **fields):
+        known = self.cloudwatch.meta.service_model.operation_model("PutMetricAlarm").input_shape.members
+        alarm = next(a for a in self.cloudwatch.describe_alarms()["MetricAlarms"] if a["AlarmName"] == name)
+        self.cloudwatch.put_metric_alarm(**{**{k: v for k, v in alarm.items() if k in known}, **fields})
+
+    def threshold_doubled(self):
+        alarm = next(a for a in self.cloudwatch.describe_alarms()["MetricAlarms"] if a["AlarmName"] == OUT)
+        self.change_alarm(OUT, Threshold=2 * alarm["Threshold"])
+
+    def wrong_metric(self):
+        self.change_alarm(OUT, MetricName="ModelLatency")
+
+    def suspended(self):
+        self.scaling.register_scalable_target(**RESOURCE, SuspendedState={"DynamicScalingOutSuspended": True})
+
+    def maximum_too_low(self):
+        self.scaling.register_scalable_target(**RESOURCE, MaxCapacity=2)
+
+    def cooldown_missing(self):
+        key = "StepScalingPolicyConfiguration"
+        policies = self.scaling.describe_scaling_policies(ServiceNamespace="sagemaker")["ScalingPolicies"]
+        policy = next(p for p in policies if p["PolicyName"] == IN)
+        self.scaling.put_scaling_policy(PolicyName=IN, PolicyType="StepScaling", **RESOURCE, **{key: {**policy[key], "Cooldown": 0}})
+
+
+@pytest.fixture
+def applied(tmp_path):
+    made = Applied(tmp_path)
+    yield made
+    made.cloud.stop()
+
+
+@pytest.mark.soak
+def test_a_good_policy_passes_every_phase_and_leaves_the_endpoint_as_it_was(applied):
+    done, phases = applied.validate()
+    assert done.returncode == 0, done.stdout
+    assert phases == {f"live.{name}": "OK"
+                      for name in ("slo_under_load", "rejection_level", "scale_out", "surge_absorption", "scale_in")}
+    variant = applied.cloud.client("sagemaker").describe_endpoint(EndpointName="e")["ProductionVariants"][0]
+    assert variant["DesiredInstanceCount"] == 1
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("spoil", ["threshold_doubled", "wrong_metric", "suspended"])
+def test_what_keeps_the_fleet_small_fails_scale_out(applied, spoil):
+    getattr(applied, spoil)()
+    done, phases = applied.validate("--phases", "slo_under_load,scale_out")
+    assert done.returncode == 3, done.stdout
+    assert phases == {"live.slo_under_load": "OK", "live.scale_out": "ERROR"}, done.stdout
+
+
+@pytest.mark.soak
+def test_a_maximum_that_is_too_low_fails_the_surge(applied):
+    applied.maximum_too_low()
+    done, phases = applied.validate("--phases", "scale_out,surge_absorption")
+    assert done.returncode == 3, done.stdout
+    assert phases == {"live.scale_out": "OK", "live.surge_absorption": "ERROR"}, done.stdout
+
+
+@pytest.mark.soak
+def test_a_missing_cooldown_fails_scale_in(applied):
+    applied.cooldown_missing()
+    done, phases = applied.validate("--phases", "surge_absorption,scale_in")
+    assert done.returncode == 3, done.stdout
+    assert phases == {"live.surge_absorption": "OK", "live.scale_in": "ERROR"}, done.stdout
+
+
+def test_a_queue_limit_that_is_not_there_fails_the_rejection_level(tmp_path):
+    applied = Applied(tmp_path, queue_limit=0)
+    done, phases = applied.validate("--phases", "rejection_level")
+    assert done.returncode == 3, done.stdout
+    assert phases == {"live.rejection_level": "ERROR"}, done.stdout
+    found = json.loads((applied.bench.out / "validate.json").read_text())["checks"]
+    assert any("MAX_QUEUE_DEPTH=50" in (check["remedy"] or "") for check in found)
+    applied.cloud.stop()
+
+
+@pytest.mark.soak
+def test_the_queue_limit_refuses_above_and_not_below(applied):
+    done, phases = applied.validate("--phases", "rejection_level")
+    assert done.returncode in (0, 3), done.stdout  # 3: the environment of the golden measurement is another
+    assert phases == {"live.rejection_level": "OK"}, done.stdout
+
+
+def test_phases_that_do_not_exist_are_named(applied):
+    done, _ = applied.validate("--phases", "warm_up")
+    assert done.returncode == 2, done.stdout
+    assert "warm_up" in done.stdout
