@@ -22,6 +22,7 @@
 #include "bench/session.hpp"
 #include "bench/simulate.hpp"
 #include "bench/thaw.hpp"
+#include "bench/trace_record.hpp"
 #include "bench/ttotal.hpp"
 #include "bench/validate.hpp"
 
@@ -37,6 +38,7 @@ struct AllOptions {
   PlanOptions plan;
   SimulateOptions simulate;
   ReportOptions report;
+  TraceOptions trace;
   CompareOptions compare;
   CostOptions cost;
   ApplyOptions apply;
@@ -69,6 +71,9 @@ std::vector<Row> make_rows(AllOptions& o) {
        [&](Session& s) { return run_validate(o.validate, s); }},
       {{"thaw", "restore what a killed measurement left", o.thaw.table()},
        [&](Session& s) { return run_thaw(o.thaw, s); }},
+      {{"trace", "the endpoint's recorded requests by the minute, for simulate and plan (read-only)",
+        o.trace.table()},
+       [&](Session& s) { return run_trace(o.trace, s); }},
       {{"load", "send a closed or open load and say what came back", o.load.table()},
        [&](Session& s) { return run_load(o.load, s); },
        true},

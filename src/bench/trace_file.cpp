@@ -60,14 +60,48 @@ std::optional<double> seconds_of(const std::string& text) {
   return value;
 }
 
-std::size_t time_column(const std::vector<std::string>& header) {
+struct Columns {
+  std::size_t time = 0;
+  std::optional<std::size_t> count, period;
+};
+
+Columns columns_of(const std::vector<std::string>& header) {
+  Columns columns;
+  bool found = false;
   for (std::size_t i = 0; i < header.size(); ++i) {
     std::string name = header[i];
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (name == "timestamp" || name == "time" || name == "t_s" || name == "at_s") return i;
+    if (!found && (name == "timestamp" || name == "time" || name == "t_s" || name == "at_s")) {
+      columns.time = i;
+      found = true;
+    }
+    if (name == "count") columns.count = i;
+    if (name == "period_s") columns.period = i;
   }
-  return 0;
+  return columns;
+}
+
+// The arrivals of one line; false: it is not one.
+bool add_arrivals(const Columns& columns, const std::vector<std::string>& row, std::vector<double>& out) {
+  constexpr double kMost = 1e8, kPeriodS = 60;
+  if (columns.time >= row.size()) return false;
+  const auto at = seconds_of(row[columns.time]);
+  if (!at) return false;
+  if (!columns.count) {
+    out.push_back(*at);
+    return true;
+  }
+  if (*columns.count >= row.size()) return false;
+  const auto count = seconds_of(row[*columns.count]);
+  std::optional<double> period = kPeriodS;
+  if (columns.period) period = *columns.period < row.size() ? seconds_of(row[*columns.period]) : std::nullopt;
+  if (!count || *count < 0 || *count > kMost - static_cast<double>(out.size()) || !period || *period <= 0)
+    return false;
+  const auto whole = static_cast<std::size_t>(std::llround(*count));
+  for (std::size_t i = 0; i < whole; ++i)
+    out.push_back(*at + *period * (static_cast<double>(i) + 0.5) / static_cast<double>(whole));
+  return true;
 }
 
 std::optional<double> json_time(const std::string& line) {
@@ -89,30 +123,33 @@ base::Result<capacity::Trace> parse_trace(const std::string& text, const std::st
   trace.name = std::filesystem::path(name).filename().string();
   std::stringstream stream(text);
   std::string line;
-  std::size_t number = 0, column = 0;
+  std::size_t number = 0;
+  Columns columns;
   bool header_seen = false;
   while (std::getline(stream, line)) {
     ++number;
     line = trimmed(line);
     if (line.empty()) continue;
-    std::optional<double> at;
+    bool good = false;
     if (line.front() == '{') {
-      at = json_time(line);
+      const auto at = json_time(line);
+      good = at.has_value();
+      if (good) trace.at_s.push_back(*at);
     } else {
       const auto row = cells(line);
       if (!header_seen) {
         header_seen = true;
-        column = time_column(row);
-        if (!seconds_of(row[column])) continue;  // the header line
+        columns = columns_of(row);
+        if (!seconds_of(row[columns.time])) continue;  // the header line
       }
-      if (column < row.size()) at = seconds_of(row[column]);
+      good = add_arrivals(columns, row, trace.at_s);
     }
-    if (!at)
-      return fail(ErrorCode::kInvalidData,
-                  fmt::format("{}:{}: no time in '{}'; expected seconds, or a date with time, in the column "
-                              "'timestamp' or the first, or a JSON line with \"t_s\"",
-                              name, number, line.substr(0, 60)));
-    trace.at_s.push_back(*at);
+    if (!good)
+      return fail(
+          ErrorCode::kInvalidData,
+          fmt::format("{}:{}: no time in '{}'; expected seconds, or a date with time, in the column "
+                      "'timestamp' or the first (and a number in 'count'), or a JSON line with \"t_s\"",
+                      name, number, line.substr(0, 60)));
   }
   if (trace.at_s.empty())
     return fail(ErrorCode::kInvalidData, fmt::format("{} holds no arrival; expected one a line", name));

@@ -2,7 +2,8 @@
 //
 // CSV with a header line: the column named timestamp, time, t_s or at_s (any case), else the first. JSON
 // lines: "t_s" or "timestamp". A timestamp is seconds (a number) or a date with time (ISO 8601 or
-// "YYYY-MM-DD hh:mm:ss[.fraction]"); times begin at the first. Out of order is sorted. Reads the one file
+// "YYYY-MM-DD hh:mm:ss[.fraction]"); times begin at the first. Out of order is sorted. With a column `count`
+// a line stands for so many arrivals, spread evenly over `period_s` (60) from its time on. Reads the one file
 // named. Thread safe. Errors: kNotFound, kInvalidData (names the line and what was expected),
 // kResourceExhausted (over 512 MiB).
 #pragma once

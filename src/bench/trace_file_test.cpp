@@ -26,6 +26,15 @@ TEST(TraceFile, ReadsDatesSecondsAndJsonLines) {
   EXPECT_EQ(json->at_s[1], 2);
 }
 
+TEST(TraceFile, CountsAreSpreadOverTheirPeriod) {
+  const auto trace = parse_trace("t_s,count,period_s\n0,2,60\n60,0,60\n120,1,60\n", "c.csv");
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->at_s, (std::vector<double>{0, 30, 135}));
+  EXPECT_FALSE(parse_trace("t_s,count\n0,-1\n", "c.csv"));
+  EXPECT_FALSE(parse_trace("t_s,count\n0,1e300\n", "c.csv"));
+  EXPECT_FALSE(parse_trace("t_s,count\n0\n", "c.csv"));
+}
+
 TEST(TraceFile, NamesTheLineThatHasNoTime) {
   for (const char* text :
        {"t_s\n1\nx\n", "{\"t_s\": 1}\n{\"text\": 2}\n", "t_s\n2023-13-01 00:00:00\n1\nnan\n"}) {
