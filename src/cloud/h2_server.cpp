@@ -46,7 +46,7 @@ base::Result<Context> make_context(const H2Options& options) {
       context.get(),
       [](SSL*, const unsigned char** out, unsigned char* size, const unsigned char* offered,
          unsigned offered_size, void*) {
-        constexpr unsigned char kH2[] = {2, 'h', '2'};
+        static constexpr unsigned char kH2[] = {2, 'h', '2'};  // the answer points into it
         unsigned char* chosen = nullptr;
         const int found = SSL_select_next_proto(&chosen, size, kH2, sizeof kH2, offered, offered_size);
         *out = chosen;
