@@ -245,10 +245,6 @@ def test_the_endpoint_that_does_not_exist_is_named(here):
         assert done.returncode == 1 and "'nobody'" in done.stdout and "--endpoint" in done.stdout, done.stdout
 
 
-def test_live_validation_says_that_it_is_not_offered(applied):
-    done = applied.bench.run("validate", "--live")
-    assert done.returncode == 2 and "not offered" in done.stdout
-
 
 def test_drift_of_a_fresh_endpoint_is_clean_and_orphans_are_named(here):
     assert "measuring may start" in here.bench.ok("drift")
