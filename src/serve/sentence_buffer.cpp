@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "net/http.hpp"
 
@@ -13,7 +14,12 @@ namespace {
 constexpr std::array<std::string_view, 22> kAbbreviations{
     "mr", "mrs", "ms",  "dr", "prof", "st",  "sr",  "jr",  "vs",  "etc", "approx",
     "no", "inc", "ltd", "co", "dept", "gen", "col", "sen", "rep", "rev", "fig"};
-constexpr std::array<std::string_view, 4> kWideEnds{"。", "！", "？", "…"};
+// Their scripts put no space between sentences; the Devanagari ones close a sentence and nothing else.
+constexpr std::array<std::string_view, 5> kWideEnds{"。", "！", "？", "।", "॥"};
+constexpr std::string_view kEllipsis = "…";
+constexpr std::size_t kLongestAbbreviation = 32;
+// An end found before may be longer now: its mark and the closing quotes behind it are looked at again.
+constexpr std::size_t kLookBack = 16;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -21,24 +27,38 @@ bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0
 // The text up to `end` (behind a full stop) closes with an abbreviation or an initial: "Dr.", "J.", "e.g."
 bool abbreviated(std::string_view text, std::size_t end) {
   std::size_t begin = end - 1;
-  while (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  const std::size_t limit = end > kLongestAbbreviation ? end - kLongestAbbreviation : 0;
+  while (begin > limit && (is_letter(text[begin - 1]) || text[begin - 1] == '.')) --begin;
   const auto word = text.substr(begin, end - 1 - begin);
   if (word.size() == 1 || word.find('.') != std::string_view::npos) return true;
   return std::any_of(kAbbreviations.begin(), kAbbreviations.end(),
                      [&](auto known) { return net::iequals(known, word); });
 }
 
-// Length of the end mark and the closing quotes behind it at `at`; 0: none is there.
-std::size_t end_mark(std::string_view text, std::size_t at) {
+struct EndMark {
+  std::size_t length = 0;  // with the closing quotes behind it; 0: none is there
+  bool wide = false;       // ends a sentence whatever follows it
+};
+
+std::size_t wide_mark(std::string_view text) {
+  for (const auto mark : kWideEnds) {
+    if (text.starts_with(mark)) return mark.size();
+  }
+  return 0;
+}
+
+EndMark end_mark(std::string_view text, std::size_t at) {
   std::size_t end = at;
+  bool wide = false;
   if (text[at] == '.' || text[at] == '!' || text[at] == '?') {
     while (end < text.size() && (text[end] == '.' || text[end] == '!' || text[end] == '?')) ++end;
-    if (text[at] == '.' && end == at + 1 && abbreviated(text, end)) return 0;
+    if (text[at] == '.' && end == at + 1 && abbreviated(text, end)) return {};
+  } else if (text.substr(at).starts_with(kEllipsis)) {
+    end += kEllipsis.size();
   } else {
-    for (const auto mark : kWideEnds) {
-      if (text.substr(at, mark.size()) == mark) end = at + mark.size();
-    }
-    if (end == at) return 0;
+    while (const std::size_t more = wide_mark(text.substr(end))) end += more;
+    if (end == at) return {};
+    wide = true;
   }
   for (bool more = true; more;) {
     more = false;
@@ -48,7 +68,7 @@ std::size_t end_mark(std::string_view text, std::size_t at) {
       more = true;
     }
   }
-  return end - at;
+  return {end - at, wide};
 }
 
 }  // namespace
@@ -59,30 +79,35 @@ std::vector<std::string> SentenceBuffer::take_complete() {
   std::vector<std::string> out;
   std::size_t begin = 0;
   const std::string_view text = text_;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::size_t length =
-        text[i] == '\n' && i + 1 < text.size() && text[i + 1] == '\n' ? 1 : end_mark(text, i);
-    if (length > 0 && i + length < text.size() && is_space(text[i + length])) {
-      out.emplace_back(text.substr(begin, i + length - begin));
-      begin = i + length;
+  for (std::size_t i = scanned_ > kLookBack ? scanned_ - kLookBack : 0; i < text.size(); ++i) {
+    const EndMark mark = text[i] == '\n' && i + 1 < text.size() && text[i + 1] == '\n' ? EndMark{.length = 1}
+                                                                                       : end_mark(text, i);
+    const std::size_t end = i + mark.length;
+    if (mark.length > 0 && end < text.size() && (mark.wide || is_space(text[end]))) {
+      out.emplace_back(text.substr(begin, end - begin));
+      begin = end;
     } else if (i - begin >= kLongest && is_space(text[i])) {
       out.emplace_back(text.substr(begin, i - begin));
       begin = i;
     }
-    if (length > 0) i += length - 1;
+    if (mark.length > 0) i += mark.length - 1;
   }
   text_.erase(0, begin);
+  scanned_ = text_.size();
   std::erase_if(out, [](const std::string& sentence) {
     return std::all_of(sentence.begin(), sentence.end(), is_space);
   });
   return out;
 }
 
-std::string SentenceBuffer::take_rest() { return std::exchange(text_, {}); }
+std::string SentenceBuffer::take_rest() {
+  scanned_ = 0;
+  return std::exchange(text_, {});
+}
 
 bool SentenceBuffer::ends_like_a_sentence() const {
   for (std::size_t i = text_.size() > 12 ? text_.size() - 12 : 0; i < text_.size(); ++i) {
-    const std::size_t length = end_mark(text_, i);
+    const std::size_t length = end_mark(text_, i).length;
     if (length > 0 && i + length == text_.size()) return true;
   }
   return false;

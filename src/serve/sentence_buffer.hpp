@@ -1,8 +1,10 @@
 // SentenceBuffer: gathers text that comes in pieces and gives back whole sentences as soon as they are there.
 //
 // It knows nothing of pronunciation; a cut is made only where white space follows the end of a sentence, so
-// that numbers, web addresses and abbreviations that a piece ends in stay whole. Text without any end is cut
-// at white space once it is long. Units: bytes of UTF-8. Single threaded; pure; no errors.
+// that numbers, web addresses and abbreviations that a piece ends in stay whole; behind a mark of a script
+// without such spaces ("。", "।") anything will do. Text without any end is cut
+// at white space once it is long. The work is linear in the text, however it is cut. Units: bytes of UTF-8.
+// Single threaded; pure; no errors.
 #pragma once
 
 #include <string>
@@ -25,6 +27,7 @@ class SentenceBuffer {
 
  private:
   std::string text_;
+  std::size_t scanned_ = 0;  // what comes before has no end that was not taken
 };
 
 }  // namespace headroom::serve

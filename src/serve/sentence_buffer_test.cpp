@@ -59,6 +59,33 @@ TEST(SentenceBuffer, KnowsAnEndThatNothingFollows) {
   EXPECT_FALSE(buffer.ends_like_a_sentence());
 }
 
+TEST(SentenceBuffer, EndsASentenceAtAWideMarkWhateverFollows) {
+  EXPECT_THAT(cut({"早上好。晚", "安！？", "」好"}), ElementsAre("早上好。", "晚安！？」", "|好"));
+  EXPECT_THAT(cut({"नमस्ते।", " फिर मिलेंगे॥अच्छा"}), ElementsAre("नमस्ते।", " फिर मिलेंगे॥", "|अच्छा"));
+  EXPECT_THAT(cut({"Well…maybe… yes"}), ElementsAre("Well…maybe…", "| yes"));
+}
+
+TEST(SentenceBuffer, TakesTenThousandPiecesWithoutAnEnd) {
+  SentenceBuffer buffer;
+  std::string all;
+  for (int i = 0; i < 10'000; ++i) {
+    buffer.add("a.");
+    all += "a.";
+    ASSERT_THAT(buffer.take_complete(), IsEmpty());
+  }
+  buffer.add(" Next! And");
+  EXPECT_THAT(buffer.take_complete(), ElementsAre(all + " Next!"));
+  EXPECT_EQ(buffer.take_rest(), " And");
+}
+
+TEST(SentenceBuffer, CutsTheSameHoweverTheTextComes) {
+  std::string text = "One. She said \"Go!!!\" (e.g. Dr. No?) Then...... it cost 3.5!\n\nNew";
+  for (int i = 0; i < 200; ++i) text += " word";
+  std::vector<std::string> characters;
+  for (const char c : text) characters.emplace_back(1, c);
+  EXPECT_EQ(cut(characters), cut({text}));
+}
+
 TEST(SentenceBuffer, SaysNothingOfWhiteSpace) { EXPECT_THAT(cut({" \n\n \n\n"}), ElementsAre("|\n")); }
 
 }  // namespace headroom::serve
