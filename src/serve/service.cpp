@@ -144,6 +144,7 @@ void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route,
   job->watch_client();
   running.text_loop.post([job, sink, exchange = std::move(exchange), parse, events,
                           &context = running.context] {
+    if (job->ended()) return;  // the client left while its text waited
     const net::Request& request = exchange->request();
     auto parsed = parse(request.body, request.headers.get("content-type"), context.limits, context.voices);
     if (parsed && parsed->sse) sink->set_form(events);

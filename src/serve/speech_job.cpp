@@ -95,7 +95,8 @@ base::Result<std::vector<PlannedSegment>> SpeechJob::plan(const SpeechRequest& r
 }
 
 void SpeechJob::prepare(ParsedRequest parsed) {
-  if (!set_up(std::move(parsed))) return;
+  if (ended_) return;
+  if (!set_up(std::move(parsed)) || ended_) return;
   auto planned = plan(request_);
   if (!planned) return fail(planned.error());
   ready_ = context_.clock.steady();
@@ -109,6 +110,7 @@ void SpeechJob::prepare(ParsedRequest parsed) {
 }
 
 void SpeechJob::open(ParsedRequest parsed) {
+  if (ended_) return;
   if (!set_up(std::move(parsed))) return;
   auto lane = lane_.lock();
   lane->open = lane->starved = true;

@@ -75,6 +75,8 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   void append(const std::string& text, bool final);
   // Drops what is left; nothing more is said to the sink. Any thread. False: it had ended already.
   bool cancel(std::string_view outcome);
+  // Nobody waits for it any more: its text need not be looked at. Any thread.
+  bool ended() const { return ended_; }
   // Ends it with an error that lies outside its own steps. Any thread.
   void refuse(const ApiFailure& failure);
 
