@@ -290,7 +290,13 @@ void SpeechJob::go_on() {
       lane->waiting.front().segment.ready = context_.clock.steady();
     lane->starved = next == Next::kStarved;
   }
-  if (next == Next::kSegment) return submit();
+  if (next == Next::kSegment) {
+    // A client that took longer to read its audio than the audio lasts: its playback has run dry through its
+    // own fault, and a deadline in the past would put it before everybody else.
+    const auto now = context_.clock.steady();
+    if (request_.stream && first_audio_ && now > playback_end_) resume_by_ = now + context_.slo;
+    return submit();
+  }
   if (next == Next::kEnd) return request_.stream ? finish_stream() : finish_whole();
 }
 
