@@ -259,7 +259,10 @@ void SpeechJob::deliver(std::vector<float> samples, bool last) {
   const bool first = delivered_++ == 0;
   samples_out_ += samples.size();
   if (!request_.stream) {
-    collected_.insert(collected_.end(), samples.begin(), samples.end());
+    if (first) body_ = encoder_->head(0);  // the true lengths are known at the end
+    auto coded = encoder_->encode(samples);
+    if (!coded) return fail(coded.error());
+    body_ += *coded;
     return go_on();
   }
   std::string bytes = first ? encoder_->head(std::nullopt) : std::string{};
@@ -328,21 +331,20 @@ void SpeechJob::finish_whole() {
     auto rest = resampler_->flush();
     if (!rest) return fail(rest.error());
     samples_out_ += rest->size();
-    collected_.insert(collected_.end(), rest->begin(), rest->end());
+    auto coded = encoder_->encode(*rest);
+    if (!coded) return fail(coded.error());
+    body_ += *coded;
   }
-  std::string body = encoder_->head(samples_out_);
-  auto coded = encoder_->encode(collected_);
-  if (!coded) return fail(coded.error());
   auto rest = encoder_->finish();
   if (!rest) return fail(rest.error());
-  body += *coded;
-  body += *rest;
-  collected_ = {};
+  body_ += *rest;
+  const std::string head = encoder_->head(samples_out_);
+  body_.replace(0, head.size(), head);
   first_audio_ = context_.clock.steady();
   context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
   if (!close("ok")) return;
   log_end("ok", "");
-  sink_->whole(start_of_answer(), std::move(body), summary());
+  sink_->whole(start_of_answer(), std::move(body_), summary());
 }
 
 SpeechStart SpeechJob::start_of_answer() const {

@@ -121,7 +121,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   std::size_t delivered_ = 0;
   std::unique_ptr<audio::Encoder> encoder_;
   std::optional<audio::Resampler> resampler_;
-  std::vector<float> collected_;  // not streamed: everything so far, at the rate asked for
+  std::string body_;  // not streamed: everything so far, coded
   std::uint64_t samples_out_ = 0;
   std::string phonemes_;
   std::vector<SpeechSummary::Segment> segments_;
