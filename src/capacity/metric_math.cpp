@@ -142,13 +142,15 @@ std::optional<double> reduce(const std::string& name, const std::vector<double>&
   return std::sqrt(square / static_cast<double>(values.size()));  // STDDEV, of the population
 }
 
-// One series gives a number, a list a series over the datapoints that are there.
+// One series gives a number (none of no datapoint: an empty series), a list a series over the datapoints that
+// are there.
 Result<MathValue> reduced(const std::string& name, const MathValue& in) {
   if (std::holds_alternative<double>(in)) return in;
   if (const auto* series = std::get_if<TimeSeries>(&in)) {
     std::vector<double> values;
     for (const auto& [time, value] : *series) values.push_back(value);
-    return MathValue{reduce(name, values).value_or(0)};
+    const auto number = reduce(name, values);
+    return number ? MathValue{*number} : MathValue{TimeSeries{}};
   }
   std::map<std::int64_t, std::vector<double>> columns;
   for (const auto& series : std::get<SeriesList>(in)) {

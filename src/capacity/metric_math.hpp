@@ -8,9 +8,10 @@
 //   else]) making: TIME_SERIES(number), METRICS(), METRICS("text"), FIRST(list), LAST(list)
 // SEARCH, SERVICE_QUOTA, ANOMALY_DETECTION_BAND and Metrics Insights are refused by name.
 // Rules: a datapoint exists where all operands that are series have one; SUM, AVG, MAX, MIN of a list take
-// those that are there; of one series they give a number. A quotient by zero is no datapoint. Times are the
-// starts of periods in seconds. Thread safety: immutable. Errors: kInvalidArgument, says where.
-// Source: CloudWatch user guide, "Using math expressions with CloudWatch metrics".
+// those that are there; of one series they give a number, of an empty one an empty series. A quotient by zero
+// is no datapoint. Times are the starts of periods in seconds. Thread safety: immutable. Errors:
+// kInvalidArgument, says where. Source: CloudWatch user guide, "Using math expressions with CloudWatch
+// metrics".
 #pragma once
 
 #include <cstdint>

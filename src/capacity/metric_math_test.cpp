@@ -62,6 +62,15 @@ TEST(MetricMath, GivesSeries) {
   }
 }
 
+TEST(MetricMath, OfNoDatapointGivesNone) {
+  for (const char* expression : {"SUM(none)", "AVG(none)", "MAX(none)", "MIN(none)", "STDDEV(none)",
+                                 "MAX(none) > 0", "IF(MAX(none) < 1, 1, 0)"}) {
+    const auto all = evaluate_math({{"none", ""}, {"e", expression}}, kGrid);
+    ASSERT_TRUE(all) << expression;
+    EXPECT_EQ(all->at("e"), MathValue{TimeSeries{}}) << expression;
+  }
+}
+
 TEST(MetricMath, GivesNumbers) {
   struct {
     const char* expression;
