@@ -135,9 +135,10 @@ base::Result<load::BodyFormat> bare_body(const BareOptions& options, const BareS
   load::BodyFormat body;
   body.content_type = options.content_type.empty() ? "application/json" : options.content_type;
   body.text_template = *server.body_template;
-  for (auto at = body.text_template.find("{{voice}}"); at != std::string::npos;
-       at = body.text_template.find("{{voice}}"))
-    body.text_template.replace(at, 9, voice);
+  constexpr std::string_view kPlace = "{{voice}}";
+  for (auto at = body.text_template.find(kPlace); at != std::string::npos;
+       at = body.text_template.find(kPlace, at + voice.size()))  // a voice may itself read like the place
+    body.text_template.replace(at, kPlace.size(), voice);
   body.pcm_sample_rate = options.format == "pcm" ? options.pcm_rate : 0;
   return body;
 }
