@@ -88,7 +88,7 @@ struct GzipReader {
   ~GzipReader() {
     if (file != nullptr) gzclose(file);
   }
-  // nullopt: the end, or an error in it.
+  // nullopt: the end; `cut` if the file does not end behind a line, as a whole one does.
   std::optional<std::string> line() {
     std::string out;
     std::array<char, 8192> piece{};
@@ -98,11 +98,15 @@ struct GzipReader {
         out.pop_back();
         return out;
       }
-      if (out.size() > kLongestLine) return std::nullopt;
+      if (out.size() > kLongestLine) break;
     }
+    int state = Z_OK;
+    gzerror(file, &state);  // a truncated file reads as Z_BUF_ERROR
+    cut = !out.empty() || (state != Z_OK && state != Z_STREAM_END);
     return std::nullopt;
   }
   gzFile file;
+  bool cut = false;
 };
 
 }  // namespace
@@ -166,7 +170,10 @@ base::Result<void> export_csv(const std::string& path, const std::function<void(
   out(line + ",chunks");
   for (std::size_t number = 2;; ++number) {
     const auto text = reader.line();
-    if (!text) break;
+    if (!text) {
+      if (reader.cut) return bad(number, "the file is cut short");
+      break;
+    }
     const json one = json::parse(*text, nullptr, false);
     if (!one.is_object()) return bad(number, "this line is no JSON object");
     line.clear();

@@ -2,6 +2,7 @@
 #include "load/record_file.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -60,6 +61,22 @@ TEST_F(RecordFileTest, AKilledRunLeavesWhatItHadUnderAnotherName) {
   EXPECT_NE(lines().back().find("cannot read"), std::string::npos);
   std::rename((path + ".partial").c_str(), path.c_str());
   EXPECT_EQ(lines().size(), 2u);
+}
+
+TEST_F(RecordFileTest, SaysWhereAFileIsCutShort) {
+  {
+    auto file = *RecordFile::create(path, clock, "");
+    Record record;
+    for (record.index = 0; record.index < 5'000; ++record.index) file->add(record);
+    ASSERT_TRUE(file->close());
+  }
+  ASSERT_EQ(lines().size(), 5'001u);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const auto got = lines();
+  EXPECT_LT(got.size(), 5'000u);
+  // One row is the heading, which stands for the file's first line; the last is the error.
+  EXPECT_NE(got.back().find(":" + std::to_string(got.size()) + ": the file is cut short"), std::string::npos)
+      << got.back();
 }
 
 TEST_F(RecordFileTest, RefusesOtherFiles) {
