@@ -37,20 +37,23 @@ class Run {
     std::vector<int> rungs = options_.rungs;
     const auto each = options_.hold + options_.idle;
     for (std::size_t i = 0; i < rungs.size(); ++i) {
-      if (was_held(rungs[i])) continue;
-      const HoldPlan plan{rungs[i],
-                          options_.hold,
-                          options_.hold,
-                          options_.judge,
-                          slo_ms_,
-                          false,
-                          each * static_cast<int>(rungs.size() - i)};
-      if (auto held = hold(plan); !held) return tl::unexpected(held.error());
-      rig_.driver().hold(0);
-      if (i + 1 == options_.rungs.size()) {  // after the last of the ladder: what ttotal compares with
+      const bool already = was_held(rungs[i]);
+      if (!already) {
+        const HoldPlan plan{rungs[i],
+                            options_.hold,
+                            options_.hold,
+                            options_.judge,
+                            slo_ms_,
+                            false,
+                            each * static_cast<int>(rungs.size() - i)};
+        if (auto held = hold(plan); !held) return tl::unexpected(held.error());
+        rig_.driver().hold(0);
+      }
+      // After the last of the ladder, held now or by the interrupted run: what ttotal compares with.
+      if (i + 1 == options_.rungs.size()) {
         for (const int n : missing_for_ttotal()) rungs.push_back(n);
       }
-      if (i + 1 < rungs.size() && !session_.interrupt().wait_for(options_.idle))
+      if (!already && i + 1 < rungs.size() && !session_.interrupt().wait_for(options_.idle))
         return base::fail(base::ErrorCode::kCancelled, "interrupted");
     }
     return finish("every rung was held");
