@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,6 +83,17 @@ struct Measured {
   capacity::Counts counts;
 };
 
+// Where nothing succeeded, what came instead says more than the SLO.
+void name_errors(capacity::QmaxResult& result, const load::Driver& driver) {
+  std::map<std::string, int> times;
+  for (const auto& record : driver.records()) ++times[record.error.substr(0, record.error.find(": "))];
+  std::string errors;
+  for (const auto& [name, count] : times)
+    errors += fmt::format("{}{} {} times", errors.empty() ? "" : ", ", name, count);
+  if (!errors.empty())
+    result.sentence = fmt::format("No request succeeded ({}): Q_max is unknown; mend that first.", errors);
+}
+
 base::Result<Measured> measure(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
                                Rig& rig, double slo_ms, SearchRun before) {
   Measured measured;
@@ -104,6 +116,11 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
   measured.counts = count_all(rig.driver());
   const auto summary = capacity::choose_run(results);
   measured.chosen = summary.chosen;
+  auto& chosen = measured.runs[measured.chosen];
+  const bool resumed_success =
+      std::any_of(chosen.rungs.begin(), chosen.rungs.end(),
+                  [](const HeldRung& held) { return held.rung.counts && held.rung.counts->ok > 0; });
+  if (measured.counts.ok == 0 && !resumed_success) name_errors(chosen.result, rig.driver());
   measured.spread = summary.spread;
   if (summary.spread_warns)
     session.say(fmt::format("warning: the runs differ by {:.0f} %; measure again on a quieter endpoint",
