@@ -109,7 +109,8 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   TurnPtr find(const std::string& id);
   void run_front(Lock& lock);
   void feed(Turn& turn);
-  void turn_ended(const std::string& id);
+  bool take_out(const TurnPtr& turn);
+  void turn_ended(const TurnPtr& turn);
   void after_pause(const TurnPtr& turn, std::uint64_t piece_count);
   void watch_pieces(const TurnPtr& turn, base::Duration wait);
   void fail_turn(const TurnPtr& turn, const ApiFailure& failure);
@@ -222,9 +223,11 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, boo
   turn->ticket = std::move(ticket);
   turn->request = std::move(*parsed);
   if (piece) turn->request->text.clear();
-  turn->sink = std::make_shared<SessionSink>(socket_, turn->id, [weak = weak_from_this(), ended = turn->id] {
-    if (const auto self = weak.lock()) self->turn_ended(ended);
-  });
+  turn->sink = std::make_shared<SessionSink>(socket_, turn->id,
+                                             [weak = weak_from_this(), ended = std::weak_ptr(turn)] {
+                                               if (const auto self = weak.lock())
+                                                 self->turn_ended(ended.lock());
+                                             });
   turns_.push_back(turn);
   socket_->set_busy(true);
   return turn;
@@ -255,12 +258,22 @@ void SessionImpl::add_piece(const TurnPtr& turn, const json& message) {
   if (final) {
     turn->sentences.push_back(turn->buffer.take_rest());
   } else if (turn->buffer.ends_like_a_sentence()) {
-    context_.jobs.loop.after(kPause, [self = shared_from_this(), turn, count = ++turn->piece_count] {
-      self->after_pause(turn, count);
-    });
+    context_.jobs.loop.after(
+        kPause, [weak = weak_from_this(), left = std::weak_ptr(turn), count = ++turn->piece_count] {
+          const auto self = weak.lock();
+          const auto waiting = left.lock();
+          if (self && waiting) self->after_pause(waiting, count);
+        });
     return;
   }
   ++turn->piece_count;
+}
+
+// For a turn without a job, under the lock: it can no longer be started, and its place is free before its
+// client hears that it has ended. False: it has ended already.
+bool SessionImpl::take_out(const TurnPtr& turn) {
+  turn->ticket.reset();
+  return std::erase(turns_, turn) > 0;
 }
 
 // Later and without the lock: the end of a turn takes it.
@@ -270,6 +283,7 @@ void SessionImpl::fail_turn(const TurnPtr& turn, const ApiFailure& failure) {
     {
       Lock lock(self->mutex_);
       job = turn->job;
+      if (!job && !self->take_out(turn)) return;
     }
     if (job) return job->refuse(failure);
     auto& metrics = self->context_.jobs.metrics;
@@ -337,19 +351,20 @@ void SessionImpl::cancel(const std::string& id) {
     Lock lock(mutex_);
     turn = find(id);
     if (turn) job = turn->job;
+    if (turn && !job) take_out(turn);
   }
   if (!turn) {
     return say_error(
         {ApiError::kNotFound, fmt::format("no request '{}' is running in this session", shown(id))}, id);
   }
-  if (job ? !job->cancel("cancelled") : false) return;  // its end is on its way already
+  if (job && !job->cancel("cancelled")) return;  // its end is on its way already
   if (!job) context_.jobs.metrics.outcome(kRoute, "cancelled");
   turn->sink->end(cancelled_json(id));
 }
 
-void SessionImpl::turn_ended(const std::string& id) {
+void SessionImpl::turn_ended(const TurnPtr& turn) {
   Lock lock(mutex_);
-  std::erase_if(turns_, [&](const TurnPtr& turn) { return turn->id == id; });
+  if (turn) std::erase(turns_, turn);
   if (turns_.empty()) socket_->set_busy(false);
   run_front(lock);
   close_if_done(lock);
