@@ -92,7 +92,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   void take(const Event& outer) {
-    if (const auto checked = verifier_.check(outer, clock_.wall()); !checked)
+    const auto skew = world_.with([](const World& world) { return world.faults.skew; });
+    if (const auto checked = verifier_.check(outer, clock_.wall() + skew); !checked)
       return input_fault(checked.error());
     if (outer.payload.empty()) return input_end();
     const auto inner = decode_event(outer.payload);
