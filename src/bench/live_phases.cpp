@@ -86,9 +86,12 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
   live.calm_s = 4 * kMetricS;
   live.arrive_s = total_s + 2 * kMetricS;  // and the periods that a breach and a reading may miss
   live.surge_s = live.arrive_s + (live.surge_count - live.start) * (total_s + plan.scale_out_cooldown_s);
-  const int steps = live.surge_count - live.start;
-  live.scale_in_s = kInAlarmS * (kInDatapoints + 2) +
-                    std::max(0, steps - 1) * (plan.scale_in_cooldown_s + kInAlarmS) + kDrainS;
+  live.first_in_s = kInAlarmS * (kInDatapoints + 2) + kDrainS;
+  live.each_in_s = plan.scale_in_cooldown_s + kInAlarmS;
+  live.late_out_s = 3 * kMetricS + kInAlarmS;
+  // Percentage steps may go beyond what the surge needs, at most to the maximum.
+  live.scale_in_s =
+      live.late_out_s + live.first_in_s + std::max(0, plan.max_instances - live.start - 1) * live.each_in_s;
   live.step_s = plan.scale_in_cooldown_s;
   return live;
 }
@@ -134,14 +137,26 @@ PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& poi
 PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& points, double resolution_s) {
   PhaseResult out;
   out.id = "scale_in";
-  out.wanted = fmt::format("back to {} within {:.0f} s, steps at least {:.0f} s apart, no turn", plan.start,
-                           plan.scale_in_s, plan.step_s);
   out.remedy =
       "compare the scale-in alarm and cooldown with the plan: tts-bench validate; then tts-bench apply";
   if (points.empty()) return out;
+  // The surge's last datapoints may still add capacity: the way in begins at the top.
+  std::size_t top = 0;
+  for (std::size_t i = 0; i < points.size() && points[i].at_s - points.front().at_s <= plan.late_out_s; ++i) {
+    if (points[i].desired > points[top].desired) top = i;
+  }
+  const int steps = points[top].desired - plan.start;
+  const double longest =
+      plan.first_in_s + std::max(0, steps - 1) * plan.each_in_s + points[top].at_s - points.front().at_s;
+  out.wanted = fmt::format("back to {} within {:.0f} s, steps at least {:.0f} s apart, no turn", plan.start,
+                           longest, plan.step_s);
+  if (steps <= 0) {
+    out.found = "the fleet was at its minimum: nothing to scale in";
+    return out;
+  }
   std::optional<double> last_step;
   std::string wrong;
-  for (std::size_t i = 1; i < points.size(); ++i) {
+  for (std::size_t i = top + 1; i < points.size(); ++i) {
     const int change = points[i].desired - points[i - 1].desired;
     if (change > 0 && wrong.empty()) wrong = fmt::format("; turned to {} instances again", points[i].desired);
     if (change >= 0) continue;
@@ -151,8 +166,8 @@ PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& 
     last_step = points[i].at_s;
   }
   const double took = points.back().at_s - points.front().at_s;
-  const bool back = points.back().desired == plan.start;
-  out.passed = back && took <= plan.scale_in_s && wrong.empty();
+  const bool back = points.back().desired == plan.start && points.back().in_service <= plan.start;
+  out.passed = back && took <= longest && wrong.empty();
   out.found = course(points) + (back ? "" : "; still above the minimum") + wrong;
   return out;
 }

@@ -32,7 +32,10 @@ struct LivePlan {
   double calm_s = 0;    // how long it is held
   double arrive_s = 0;  // the longest until the new capacity is in service
   double surge_s = 0;
-  double scale_in_s = 0;  // the longest until the minimum
+  double first_in_s = 0;  // the longest until the first step in has been made, and its instance has drained
+  double each_in_s = 0;   // for each further step
+  double late_out_s = 0;  // how long after its end a load may still add capacity
+  double scale_in_s = 0;  // the longest until the minimum, from the maximum
   double step_s = 0;      // the shortest between two steps in
 };
 

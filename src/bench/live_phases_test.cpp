@@ -88,8 +88,12 @@ TEST(LivePhases, ScaleInIsSlowAndNeverTurns) {
   EXPECT_NE(quick.found.find("apart"), std::string::npos);
   EXPECT_FALSE(
       judge_scale_in(*live, {{0, 3, 3}, {200, 2, 2}, {300, 3, 3}, {1300, 2, 2}, {1400, 1, 1}}, 10).passed);
-  EXPECT_FALSE(judge_scale_in(*live, {{0, 3, 3}, {live->scale_in_s, 2, 2}}, 10).passed);
+  EXPECT_FALSE(judge_scale_in(*live, {{0, 3, 3}, {1500, 2, 2}}, 10).passed);
   EXPECT_FALSE(judge_scale_in(*live, {{0, 3, 3}, {200, 1, 1}}, 10).passed);  // two at once
+  EXPECT_FALSE(judge_scale_in(*live, {{0, 1, 1}, {10, 1, 1}}, 10).passed);   // there was nothing to see
+  EXPECT_FALSE(judge_scale_in(*live, {{0, 2, 2}, {200, 1, 2}}, 10).passed);  // it never left
+  // What the surge's last datapoints still add is no turn, and gets its own time.
+  EXPECT_TRUE(judge_scale_in(*live, {{0, 2, 2}, {20, 3, 3}, {250, 2, 2}, {1270, 1, 1}}, 10).passed);
 }
 
 }  // namespace

@@ -144,6 +144,8 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
 base::Result<capacity::Plan> plan_for_trace(const PlanOptions& options, capacity::PlanInput& input) {
   auto trace = read_trace(options.trace_file);
   if (!trace) return tl::unexpected(trace.error());
+  if (auto ok = capacity::check_requests(static_cast<double>(trace->at_s.size()) * options.trace_copies); !ok)
+    return tl::unexpected(ok.error());
   const auto load = capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
   if (!options.peak_rps) input.peak_rps = capacity::peak_rate(load.per_second);
   if (!options.trough_rps) input.trough_rps = capacity::trough_rate(load.per_second);

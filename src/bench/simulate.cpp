@@ -22,6 +22,9 @@ base::Result<ContestLoad> make_load(const SimulateOptions& options, const PlanIn
   if (!options.trace_file.empty()) {
     auto trace = read_trace(options.trace_file);
     if (!trace) return tl::unexpected(trace.error());
+    if (auto ok = capacity::check_requests(static_cast<double>(trace->at_s.size()) * options.trace_copies);
+        !ok)
+      return tl::unexpected(ok.error());
     if (options.trace_copies > 1) trace->name += fmt::format(" x {}", options.trace_copies);
     return capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
   }
@@ -94,12 +97,6 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
   if (options.capacity_base == "desired") rules->base = capacity::CapacityBase::kDesired;
   const auto load = make_load(options, input);
   if (!load) return tl::unexpected(load.error());
-  artifact::SimulateArtifact out;
-  out.load = describe(*load, *rules);
-  if (!options.plan.peak_rps) input.peak_rps = std::max(*out.load.peak_rps, 1e-3);
-  if (!options.plan.trough_rps) input.trough_rps = std::min(*out.load.trough_rps, input.peak_rps);
-  constexpr double kMostGrowth = 20;
-  if (!options.plan.headroom) input.headroom = std::clamp(out.load.growth.value_or(1.25), 1.0, kMostGrowth);
   std::optional<capacity::Plan> plan;
   if (!options.plan_file.empty()) {
     const auto file = artifact::read_plan(options.plan_file);
@@ -108,6 +105,12 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
     rules->queue_limit = plan->queue_limit;
     if (plan->reaction_time_s) rules->horizon_s = *plan->reaction_time_s;
   }
+  artifact::SimulateArtifact out;
+  out.load = describe(*load, *rules);
+  if (!options.plan.peak_rps) input.peak_rps = std::max(*out.load.peak_rps, 1e-3);
+  if (!options.plan.trough_rps) input.trough_rps = std::min(*out.load.trough_rps, input.peak_rps);
+  constexpr double kMostGrowth = 20;
+  if (!options.plan.headroom) input.headroom = std::clamp(out.load.growth.value_or(1.25), 1.0, kMostGrowth);
   for (const capacity::Contender& contender : capacity::contenders(input, plan, options.rivals)) {
     auto row = capacity::compete(*rules, *load, contender);
     if (!row) return tl::unexpected(row.error());

@@ -72,6 +72,9 @@ std::vector<base::Option> ValidateOptions::table() {
        .help = "check under load too: five phases that make the policy scale",
        .target = &live.live},
       {.name = "force", .help = "with --live: go on in spite of drift", .target = &live.force},
+      {.name = "dry-run",
+       .help = "with --live: print the phases and their cost, send nothing",
+       .target = &live.dry_run},
       {.name = "resume", .help = "with --live: skip the phases that passed", .target = &live.resume},
       {.name = "phases",
        .help = "with --live: only these, of slo_under_load, rejection_level, scale_out, surge_absorption, "
@@ -90,7 +93,28 @@ std::vector<base::Option> ValidateOptions::table() {
   return all;
 }
 
+namespace {
+
+// No network: the plan and T_total say it all.
+int dry_run(const ValidateOptions& options, Session& session) {
+  const auto told = [&](const base::Error& error) {
+    session.complain("tts-bench validate: " + base::describe(error));
+    return base::error_row(error.code).exit_code;
+  };
+  const auto plan = artifact::read_plan(plan_path(session, options.plan_file));
+  if (!plan) return told(plan.error());
+  const auto total = total_of(session, *plan);
+  if (!total) return told(total.error());
+  const auto live = plan_live(plan->plan, *total);
+  if (!live) return told(live.error());
+  session.say(live_schedule(*live, options.live.fast));
+  return base::kExitGood;
+}
+
+}  // namespace
+
 int run_validate(const ValidateOptions& options, Session& session) {
+  if (options.live.live && options.live.dry_run) return dry_run(options, session);
   const auto fail = [&](const base::Error& error) {
     session.complain("tts-bench validate: " + base::describe(error));
     return base::error_row(error.code).exit_code;

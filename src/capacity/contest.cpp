@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "capacity/plan_rules.hpp"
 
@@ -74,6 +75,8 @@ ContestLoad contest_load(Trace trace, int copies, double jitter_s) {
 
 base::Result<ContestRow> compete(const ContestRules& rules, const ContestLoad& load,
                                  const Contender& contender) {
+  const double requests = std::accumulate(load.per_second.begin(), load.per_second.end(), 0.0);
+  if (auto ok = check_requests(requests); !ok) return tl::unexpected(ok.error());
   const auto first = load.per_second.begin();
   const auto horizon = static_cast<std::ptrdiff_t>(
       std::min(rules.horizon_s + 60, static_cast<double>(load.per_second.size())));
@@ -112,7 +115,7 @@ base::Result<ContestRules> contest_rules(const PlanInput& input) {
                                      input.unqueued_samples_s);
   for (const Stage& stage : input.measured_stages) rules.start.stage_s.push_back(stage.s);
   if (rules.start.stage_s.empty()) rules.start.stage_s = {*input.measured_total_s};
-  rules.horizon_s = *input.total_s;
+  rules.horizon_s = reaction_time_s(input).value_or(*input.total_s);
   rules.slo_s = input.slo_ms / 1000;
   rules.queue_limit = *input.q_max;
   return rules;
@@ -124,8 +127,10 @@ std::vector<Contender> contenders(const PlanInput& input, const std::optional<Pl
   PlanInput other = input;
   other.rule = Rule::kPublished;
   constexpr double kPublishedHeadroom = 1.25;  // the rule has no place for half as much again
-  if (other.headroom >= 1.5) other.headroom = kPublishedHeadroom;
-  if (const auto made = detail::plan_published(other)) all.push_back(from_plan("published", *made));
+  const bool too_much = other.headroom >= 1.5;
+  if (too_much) other.headroom = kPublishedHeadroom;
+  if (const auto made = detail::plan_published(other))
+    all.push_back(from_plan(too_much ? "published (headroom 1.25)" : "published", *made));
   other.rule = Rule::kRecommended;
   other.headroom = input.headroom;
   for (const Carrier carrier : {Carrier::kNative, Carrier::kOfferedRate}) {
@@ -180,16 +185,17 @@ base::Result<SurgeOutcome> survive_surges(const ContestRules& rules, const Conte
     profile.rate_rps.push_back(
         line * (1 + (growth - 1) * static_cast<double>(s + 1) / static_cast<double>(horizon)));
   profile.rate_rps.insert(profile.rate_rps.end(), horizon, line * growth);
+  // The surge is what is asked about, not whether the planned maximum would do for it.
+  Contender free = contender;
+  free.bounds.maximum = std::max(free.bounds.maximum, 2 * ceil_up(n * growth));
   SurgeOutcome outcome;
   std::uint64_t offered = 0, shed = 0;
   for (int run = 0; run < runs; ++run) {
-    SimSetup setup = make_setup(rules, contender, 0);
+    SimSetup setup = make_setup(rules, free, 0);
     setup.initial = n;
-    // The surge is what is asked about, not whether the planned maximum would do for it.
-    setup.bounds.maximum = std::max(contender.bounds.maximum, n);
     setup.seed = rules.seed + static_cast<std::uint64_t>(run);
     auto arrivals = poisson(profile, 1000 + setup.seed);
-    auto scaler = make_scaler(rules, contender);
+    auto scaler = make_scaler(rules, free);
     const auto result = simulate(setup, *arrivals, *scaler);
     if (!result) return tl::unexpected(result.error());
     offered += result->offered;

@@ -14,7 +14,7 @@ namespace {
 
 // Half the published start, so that a load of ten starts is simulated in half the time.
 constexpr double kStartS = 130;
-constexpr double kHorizonS = kStartS + 30;  // with the lag of the policy
+constexpr double kHorizonS = 30 + 130 + kStartS;  // three periods, the cooldown, the start
 constexpr LoadScale kScale{90, kStartS};
 
 struct Outcome {
@@ -28,6 +28,7 @@ Outcome run_on(const std::string& words, Carrier carrier, double planned_growth,
   const ContestLoad load = contest_load(*profile);
   PlanInput input = test::published_input();
   input.rule = Rule::kRecommended;
+  input.measured_total_s = kStartS;
   input.carrier = carrier;
   input.peak_rps = peak_rate(load.per_second);
   std::vector<double> rest(load.per_second);
@@ -40,7 +41,7 @@ Outcome run_on(const std::string& words, Carrier carrier, double planned_growth,
   auto rules = contest_rules(input);
   EXPECT_TRUE(rules);
   rules->start.stage_s = {kStartS};
-  rules->horizon_s = kHorizonS;
+  EXPECT_EQ(rules->horizon_s, kHorizonS);
   rules->seed = seed;
   for (const Contender& contender : contenders(input, *plan, false)) {
     if (contender.name == "static")
@@ -156,12 +157,12 @@ TEST(PolicySearch, WhatItFindsOnOneDayHoldsOnAnother) {
   input.rule = Rule::kRecommended;
   input.carrier = Carrier::kOfferedRate;
   input.headroom = 1.2;
+  input.measured_total_s = kStartS;
   input.trough_rps = 30;
   input.peak_rps = 110;
   auto rules = contest_rules(input);
   ASSERT_TRUE(rules);
   rules->start.stage_s = {kStartS};
-  rules->horizon_s = kHorizonS;
   const auto found = search_policy(input, *rules, contest_load(*seen), 1);
   ASSERT_TRUE(found) << found.error().message;
   input.utilisation = found->utilisation;
@@ -181,8 +182,8 @@ TEST(PolicySearch, SaysWhereNothingHolds) {
   input.carrier = Carrier::kOfferedRate;
   input.trough_rps = 1;
   input.peak_rps = 450;
-  Profile jump{"jump", std::vector<double>(600, 1.0)};
-  jump.rate_rps.resize(900, 450.0);
+  Profile jump{"jump", std::vector<double>(1200, 1.0)};  // longer than H: nobody sees it coming
+  jump.rate_rps.resize(1500, 450.0);
   auto rules = contest_rules(input);
   ASSERT_TRUE(rules);
   const auto found = search_policy(input, *rules, contest_load(jump), 1);

@@ -134,6 +134,11 @@ struct Plan {
 
 base::Result<Plan> make_plan(const PlanInput& input);
 
+// H of rule R: the policy's lag, its scale-out cooldown (T_m, in tens of seconds) included, and T_m.
+// nullopt where T_m is unknown.
+std::optional<double> reaction_time_s(const PlanInput& input);
+// The cooldown of rule R: an instance's start, up to tens of seconds.
+int recommended_cooldown_s(double measured_total_s);
 // mu: throughput of the largest passing rung.
 base::Result<double> throughput_per_instance(const PlanInput& input);
 // ceil that forgives what binary fractions add: ceil_up(3.0000000001) is 3.

@@ -138,10 +138,9 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
   // A cooldown as long as the start of an instance: whatever is added counts before more is added, so the
   // steps do not compound, whether the service multiplies the desired or the in-service count. It then is
   // part of the reaction time.
-  plan->scale_out_cooldown_s = std::max(10, 10 * ceil_up(*input.measured_total_s / 10));
+  plan->scale_out_cooldown_s = recommended_cooldown_s(*input.measured_total_s);
   plan->scale_in_cooldown_s = kInCooldownS;
-  plan->reaction_time_s =
-      policy_lag_bound_s(kOutPeriodS, kOutEvaluations, plan->scale_out_cooldown_s) + *input.measured_total_s;
+  plan->reaction_time_s = reaction_time_s(input);
   plan->utilisation = std::round(1000 * u) / 1000;
   plan->min_instances =
       std::max({1, ceil_up(g * input.trough_rps / mu), input.allowed_min_instances.value_or(1)});
@@ -187,3 +186,17 @@ base::Result<Plan> plan_recommended(const PlanInput& input) {
 }
 
 }  // namespace headroom::capacity::detail
+
+namespace headroom::capacity {
+
+int recommended_cooldown_s(double measured_total_s) {
+  return std::max(10, 10 * ceil_up(measured_total_s / 10));
+}
+
+std::optional<double> reaction_time_s(const PlanInput& input) {
+  if (!input.measured_total_s) return std::nullopt;
+  const int cooldown = recommended_cooldown_s(*input.measured_total_s);
+  return policy_lag_bound_s(detail::kOutPeriodS, detail::kOutEvaluations, cooldown) + *input.measured_total_s;
+}
+
+}  // namespace headroom::capacity

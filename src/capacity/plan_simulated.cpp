@@ -49,12 +49,15 @@ void add_simulation(const PlanInput& input, Plan& plan) {
     return;
   }
   plan.simulated_hours = static_cast<double>(load.per_second.size()) / 3600;
+  const double minutes = static_cast<double>(load.per_second.size()) / 60;
   plan.simulated_load =
-      fmt::format("{:.0f} min: {:g} requests/s, up to {:g} by x{:.3g} in each {:.0f} s, and down again",
-                  static_cast<double>(load.per_second.size()) / 60, input.trough_rps, input.peak_rps, growth,
-                  rules->horizon_s);
+      given
+          ? fmt::format("{} ({:.0f} min, recorded)", load.name, minutes)
+          : fmt::format("{:.0f} min: {:g} requests/s, up to {:g} by x{:.3g} in each {:.0f} s, and down again",
+                        minutes, input.trough_rps, input.peak_rps, growth, rules->horizon_s);
   const auto all = contenders(input, std::nullopt, false);
   for (Alternative& a : plan.alternatives) {
+    if (!a.min_instances) continue;  // no plan came out: its note says why
     const Contender* contender = named(all, a.name);
     if (contender == nullptr) continue;
     const auto row = compete(*rules, load, *contender);
@@ -83,6 +86,11 @@ Finding surge_survival(const PlanInput& input, const Plan& plan) {
   const double growth = std::clamp(input.headroom, 1.05, kMostGrowth);
   const double requests =
       2 * growth * own.horizon_s * plan.min_instances * own.throughput_rps * contender.utilisation;
+  if (5 * requests * plan.min_instances > 1.5e9)
+    return {"surge_survival", Level::kInfo,
+            fmt::format("not simulated: a surge of {:.2g} requests on {} instances is too large for a plan",
+                        requests, plan.min_instances),
+            ""};
   const int runs =
       static_cast<int>(std::clamp(kSurgeRequests / std::max(requests, 1.0), 5.0, double{kSurges}));
   const auto outcome = survive_surges(own, contender, growth, runs);

@@ -134,6 +134,10 @@ base::Result<Profile> make_profile(const std::string& words, const LoadScale& sc
   const double t = scale.start_s;
   if (2 * t > kLongest || (two && *b * t > kLongest))
     return fail(ErrorCode::kInvalidArgument, fmt::format("load '{}' would last longer than a week", words));
+  if (kind == "square" && *b * t < 2)
+    return fail(ErrorCode::kInvalidArgument, fmt::format("load '{}': a wave shorter than 2 s", words));
+  if (auto ok = check_requests(std::max(1.0, *a) * base * std::max(t, 1.0)); !ok)
+    return tl::unexpected(ok.error());
   Profile profile;
   profile.name = words;
   auto& rates = profile.rate_rps;
@@ -167,6 +171,17 @@ base::Result<Profile> make_profile(const std::string& words, const LoadScale& sc
                             words));
   }
   return profile;
+}
+
+base::Result<void> check_requests(double requests) {
+  constexpr double kMost = 2e8;
+  if (requests <= kMost) return {};
+  return fail(
+      ErrorCode::kResourceExhausted,
+      fmt::format(
+          "{:.2g} requests are too many to simulate (at most {:g}); take a shorter load, a lower rate, or "
+          "fewer copies of the trace",
+          requests, kMost));
 }
 
 Trace multiplied(const Trace& trace, int copies, double jitter_s, std::uint64_t seed) {
@@ -212,6 +227,8 @@ std::vector<double> minute_means(const std::vector<double>& per_second) {
     if (i >= kMinute) sum -= per_second[i - kMinute];
     if (i + 1 >= kMinute) means.push_back(sum / kMinute);
   }
+  // Less than a minute: its mean is all there is.
+  if (means.empty() && !per_second.empty()) means.push_back(sum / static_cast<double>(per_second.size()));
   return means;
 }
 

@@ -3,7 +3,8 @@
 // Pure and deterministic by seed. A Profile is a rate that is constant within each second; its arrivals are
 // Poisson. A trace gives its own arrivals, multiplied if wanted: each is repeated with a shift within
 // +/- jitter_s. Units: seconds from the start of the load, requests per second. Thread safety: values; an
-// Arrivals object is single threaded. Errors: kInvalidArgument (names what is wrong with a load's words).
+// Arrivals object is single threaded. Errors: kInvalidArgument (names what is wrong with a load's words),
+// kResourceExhausted.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,9 @@ struct Trace {
 };
 // Every arrival `copies` times, each within +/- jitter_s of the recorded moment; ascending again.
 Trace multiplied(const Trace& trace, int copies, double jitter_s, std::uint64_t seed);
+
+// kResourceExhausted where a load is too large to simulate (over 2e8 requests).
+base::Result<void> check_requests(double requests);
 
 class Arrivals {
  public:

@@ -64,8 +64,9 @@ class PolicyScaler final : public Scaler {
     const double now = metrics.now_s();
     std::vector<Proposal> proposals;
     for (Watch& watch : watches_) {
-      evaluate(watch, metrics, now);
-      if (watch.state == AlarmState::kAlarm) propose(watch, fleet, now, proposals);
+      // As in tts-local a policy is called when its alarm is evaluated, not in between on an old state.
+      if (evaluate(watch, metrics, now) && watch.state == AlarmState::kAlarm)
+        propose(watch, fleet, now, proposals);
     }
     const Decision decision = capacity::decide(fleet, bounds_, memory_, proposals, tracking_holds(), now);
     if (!decision.desired) return std::nullopt;
@@ -78,14 +79,16 @@ class PolicyScaler final : public Scaler {
     watches_.push_back({alarm, settings_of(alarm), policy, high, {}, {}, {}});
   }
 
-  static void evaluate(Watch& watch, const SimMetrics& metrics, double now) {
+  // False: it was not its time.
+  static bool evaluate(Watch& watch, const SimMetrics& metrics, double now) {
     const int every = evaluation_interval_s(period_of(watch.alarm));
-    if (std::fmod(now, every) > 1e-9) return;
+    if (std::fmod(now, every) > 1e-9) return false;
     const int range = evaluation_range(watch.settings);
     watch.points = metrics.points(watch.alarm, range);
     const AlarmVerdict verdict = evaluate_alarm(watch.settings, watch.points, watch.state);
     watch.state = verdict.state;
     watch.newest = verdict.newest;
+    return true;
   }
 
   void propose(const Watch& watch, const Fleet& fleet, double now, std::vector<Proposal>& out) const {

@@ -49,7 +49,7 @@ std::string shown(const std::optional<double>& value, int significant, std::stri
   if (!value || !std::isfinite(*value)) return kUnknown;
   // Fixed notation for what people meet; large counts without an exponent.
   const double size = std::abs(*value);
-  const int whole_digits = size < 1 ? 1 : static_cast<int>(std::floor(std::log10(size))) + 1;
+  const int whole_digits = size > 0 ? static_cast<int>(std::floor(std::log10(size))) + 1 : 1;
   std::string text = fmt::format("{:.{}f}", *value, std::max(0, significant - whole_digits));
   if (text.find('.') != std::string::npos) {
     while (text.back() == '0') text.pop_back();
@@ -63,6 +63,11 @@ std::string counted(const std::optional<int>& value) { return value ? fmt::forma
 std::string share_percent(const std::optional<double>& share) {
   // Rounded down: 99.999 % is not all of them.
   return share ? fmt::format("{:.2f} %", std::floor(*share * 10000 + 1e-9) / 100) : kUnknown;
+}
+
+std::string bad_percent(const std::optional<double>& share) {
+  // Rounded up: a few are not none.
+  return share ? fmt::format("{:.2f} %", std::ceil(*share * 10000 - 1e-9) / 100) : kUnknown;
 }
 
 std::string milliseconds(const std::optional<double>& ms) {

@@ -17,6 +17,7 @@ std::string escaped(std::string_view text);  // for element content and quoted a
 std::string shown(const std::optional<double>& value, int significant = 4, std::string_view unit = "");
 std::string counted(const std::optional<int>& value);
 std::string share_percent(const std::optional<double>& share);  // 0.99912 -> "99.91 %"
+std::string bad_percent(const std::optional<double>& share);    // of refused or late ones: rounded up
 std::string milliseconds(const std::optional<double>& ms);
 
 // A table of cells that are HTML already; the first row is the header. Numbers are set right.

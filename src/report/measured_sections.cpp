@@ -27,16 +27,16 @@ std::string verdict_text(const Rung& rung) {
 
 std::string rung_table(const artifact::QmaxArtifact& qmax) {
   std::vector<Row> rows{{"outstanding", "p50", "p95", "p99", "requests/s", "verdict", "started", "ok",
-                         "refused", "failed", "why"}};
+                         "refused", "failed", "timed out", "aborted", "why"}};
   for (const Rung& rung : qmax.rungs) {
     const auto count = [&](auto field) {
       return rung.counts ? fmt::format("{}", (*rung.counts).*field) : std::string("unknown");
     };
-    rows.push_back({fmt::format("{}", rung.n), milliseconds(rung.p50_ms), milliseconds(rung.p95_ms),
-                    milliseconds(rung.p99_ms), shown(rung.rps), verdict_text(rung),
-                    count(&capacity::Counts::started), count(&capacity::Counts::ok),
-                    count(&capacity::Counts::rejected), count(&capacity::Counts::failed),
-                    escaped(rung.reason)});
+    rows.push_back(
+        {fmt::format("{}", rung.n), milliseconds(rung.p50_ms), milliseconds(rung.p95_ms),
+         milliseconds(rung.p99_ms), shown(rung.rps), verdict_text(rung), count(&capacity::Counts::started),
+         count(&capacity::Counts::ok), count(&capacity::Counts::rejected), count(&capacity::Counts::failed),
+         count(&capacity::Counts::timed_out), count(&capacity::Counts::aborted), escaped(rung.reason)});
   }
   return table(rows);
 }
@@ -55,8 +55,11 @@ LineChart latency_chart(const artifact::QmaxArtifact& qmax, const std::vector<Ru
   if (const auto& interval = qmax.result.q_max_interval)
     chart.bands.push_back(
         {interval->low, interval->high, fmt::format("Q_max {:g} to {:g}", interval->low, interval->high)});
-  chart.description = fmt::format("p95 crosses the SLO of {:g} ms near {} outstanding", qmax.slo_ms,
-                                  counted(qmax.result.q_max));
+  if (qmax.result.verdict == capacity::QmaxVerdict::kBracketed)
+    chart.description = fmt::format("p95 crosses the SLO of {:g} ms above {} outstanding", qmax.slo_ms,
+                                    counted(qmax.result.q_max));
+  else
+    chart.description = qmax.result.sentence;
   return chart;
 }
 

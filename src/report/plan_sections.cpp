@@ -143,8 +143,8 @@ std::string simulation_section(const artifact::SimulateArtifact& simulate) {
                          "x the least", "turns/h", "cost"}};
   for (const artifact::SimulatedRow& r : simulate.rows)
     rows.push_back({escaped(r.row.name), range(r.row.min_instances, r.row.max_instances),
-                    share_percent(r.row.share_within_slo), share_percent(r.row.share_refused),
-                    share_percent(r.row.share_late), shown(r.row.instance_hours),
+                    share_percent(r.row.share_within_slo), bad_percent(r.row.share_refused),
+                    bad_percent(r.row.share_late), shown(r.row.instance_hours),
                     shown(r.row.vs_clairvoyant, 3), shown(r.row.turns_per_hour, 2), usd(r.cost_usd)});
   std::string out = "<section><h2>Simulated: " + escaped(simulate.load.name) + "</h2>\n";
   out += fmt::format(

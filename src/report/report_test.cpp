@@ -74,10 +74,13 @@ TEST(Report, SaysUnknownWhereNothingIsKnown) {
 TEST(Html, NumbersKeepTheirDigitsAndLoseTheirZeros) {
   EXPECT_EQ(shown(37.5), "37.5");
   EXPECT_EQ(shown(1234567.0), "1234567");
-  EXPECT_EQ(shown(0.01234), "0.012");
+  EXPECT_EQ(shown(0.01234), "0.01234");
+  EXPECT_EQ(shown(0.04, 2), "0.04");
   EXPECT_EQ(shown(std::optional<double>{}), "unknown");
   EXPECT_EQ(share_percent(0.99999), "99.99 %");
   EXPECT_EQ(share_percent(1.0), "100.00 %");
+  EXPECT_EQ(bad_percent(0.00001), "0.01 %");
+  EXPECT_EQ(bad_percent(0.0), "0.00 %");
 }
 
 TEST(Chart, TicksAreRoundAndCoverTheAxis) {

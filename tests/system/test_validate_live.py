@@ -115,6 +115,13 @@ def test_the_queue_limit_refuses_above_and_not_below(applied):
     assert phases == {"live.rejection_level": "OK"}, done.stdout
 
 
+def test_a_dry_run_says_what_would_be_sent(applied):
+    applied.cloud.stop()  # nothing is asked of it
+    done = applied.bench.run("validate", "--live", "--dry-run")
+    assert done.returncode == 0, done.stdout
+    assert "surge_absorption" in done.stdout and "instance hours" in done.stdout
+
+
 def test_phases_that_do_not_exist_are_named(applied):
     done, _ = applied.validate("--phases", "warm_up")
     assert done.returncode == 2, done.stdout
