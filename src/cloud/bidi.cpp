@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "aws/event_frame.hpp"
+#include "cloud/bidi_flow.hpp"
 #include "cloud/control.hpp"
 #include "cloud/event_stream.hpp"
 #include "cloud/fleet.hpp"
@@ -15,8 +16,8 @@
 namespace headroom::cloud {
 namespace {
 
-constexpr std::size_t kPauseAbove = 1U << 20U;
-constexpr std::size_t kResumeBelow = 256U << 10U;
+constexpr std::size_t kPauseAbove = Inflow::kPauseAbove;
+constexpr std::size_t kResumeBelow = Inflow::kResumeBelow;
 constexpr std::size_t kMaxMessage = 1U << 20U;
 constexpr auto kSilenceAfterEnd = std::chrono::seconds{5};
 constexpr auto kLook = std::chrono::milliseconds{250};
@@ -38,6 +39,7 @@ class Session : public std::enable_shared_from_this<Session> {
         loop_(loop),
         clock_(clock),
         stream_(std::move(stream)),
+        inflow_(std::make_shared<Inflow>(stream_)),
         target_(std::move(target)),
         verifier_(std::move(scope)),
         ending_(std::move(ending)),
@@ -61,7 +63,10 @@ class Session : public std::enable_shared_from_this<Session> {
     watch_silence();
   }
 
+  const std::shared_ptr<Inflow>& inflow() const { return inflow_; }
+
   void data(const std::string& bytes) {
+    inflow_->take(bytes.size());
     if (done_ || input_ended_) return;
     reader_.feed(bytes);
     while (!done_ && !input_ended_) {
@@ -71,8 +76,8 @@ class Session : public std::enable_shared_from_this<Session> {
       take(**event);
     }
     if (!done_ && socket_->buffered_bytes() > kPauseAbove) {
-      stream_->pause();
-      socket_->on_drained(kResumeBelow, [stream = stream_] { stream->resume(); });
+      inflow_->block(true);
+      socket_->on_drained(kResumeBelow, [inflow = inflow_] { inflow->block(false); });
     }
   }
 
@@ -223,6 +228,7 @@ class Session : public std::enable_shared_from_this<Session> {
   net::Loop& loop_;
   const base::Clock& clock_;
   const std::shared_ptr<H2Stream> stream_;
+  const std::shared_ptr<Inflow> inflow_;
   const Target target_;
   EventReader reader_;
   EventVerifier verifier_;
@@ -301,7 +307,8 @@ H2Events Bidi::open(const std::shared_ptr<H2Stream>& stream) {
       std::make_shared<Session>(world_, loop_, clock_, stream, *target, std::move(scope), ending_);
   loop_.post([session, route = *route] { session->start(route); });
   H2Events events;
-  events.on_data = [session, &loop = loop_](std::string_view bytes) {
+  events.on_data = [session, inflow = session->inflow(), &loop = loop_](std::string_view bytes) {
+    inflow->add(bytes.size());
     loop.post([session, copy = std::string(bytes)] { session->data(copy); });
   };
   events.on_end = [session, &loop = loop_] { loop.post([session] { session->input_end(); }); };
