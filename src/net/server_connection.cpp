@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/buffers_suffix.hpp>
 #include <boost/beast/http.hpp>
 #include <sys/socket.h>
 
@@ -102,7 +103,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                bool keep_alive);
   asio::awaitable<bool> write_whole(Response response, const Request& request, bool keep_alive);
   asio::awaitable<bool> write_head(int status, Headers headers, const Request& request, bool keep_alive);
-  asio::awaitable<bool> write_chunk(const std::string& chunk);
+  template <class Buffers>
+  asio::awaitable<bool> write_all(Buffers buffers);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
   void lose_patience_after(std::chrono::milliseconds limit);
@@ -221,9 +223,13 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
   message.content_length(size);
-  tcp().expires_after(state_->options.write_timeout);
-  auto [error, sent] = co_await http::async_write(stream_, message, kNoThrow);
-  co_return !error;
+  http::response_serializer<http::string_body> serializer{message};
+  while (!serializer.is_done()) {
+    tcp().expires_after(state_->options.write_timeout);  // for each piece: a slow client may take long
+    auto [error, sent] = co_await http::async_write_some(stream_, serializer, kNoThrow);
+    if (error) co_return false;
+  }
+  co_return true;
 }
 
 asio::awaitable<bool> Connection::write_head(int status, Headers headers, const Request& request,
@@ -241,10 +247,17 @@ asio::awaitable<bool> Connection::write_head(int status, Headers headers, const 
   co_return !error;
 }
 
-asio::awaitable<bool> Connection::write_chunk(const std::string& chunk) {
-  tcp().expires_after(state_->options.write_timeout);
-  auto [error, sent] = co_await asio::async_write(stream_, http::make_chunk(asio::buffer(chunk)), kNoThrow);
-  co_return !error;
+// Every bit of progress renews the timeout.
+template <class Buffers>
+asio::awaitable<bool> Connection::write_all(Buffers buffers) {
+  beast::buffers_suffix<Buffers> left(buffers);
+  while (beast::buffer_bytes(left) > 0) {
+    tcp().expires_after(state_->options.write_timeout);
+    auto [error, sent] = co_await stream_.async_write_some(left, kNoThrow);
+    if (error) co_return false;
+    left.consume(sent);
+  }
+  co_return true;
 }
 
 asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
@@ -257,11 +270,10 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
     if (out.head) {
       sent = co_await write_head(out.head->first, std::move(out.head->second), request, keep_alive);
     } else if (!out.chunk.empty()) {
-      sent = co_await write_chunk(out.chunk);
+      sent = co_await write_all(http::make_chunk(asio::buffer(out.chunk)));
       outbox->sent(out.chunk.size());
     } else if (out.finished) {
-      auto [error, bytes] = co_await asio::async_write(stream_, http::make_chunk_last(), kNoThrow);
-      co_return !error;
+      co_return co_await write_all(http::make_chunk_last());
     } else if (!tcp().socket().is_open()) {
       sent = false;
     } else {
