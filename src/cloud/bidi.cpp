@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "aws/event_frame.hpp"
+#include "cloud/bidi_answers.hpp"
 #include "cloud/bidi_flow.hpp"
 #include "cloud/control.hpp"
 #include "cloud/event_stream.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t kPauseAbove = Inflow::kPauseAbove;
 constexpr std::size_t kResumeBelow = Inflow::kResumeBelow;
 constexpr std::size_t kMaxMessage = 1U << 20U;
 constexpr auto kSilenceAfterEnd = std::chrono::seconds{5};
+constexpr auto kAnswerPatience = std::chrono::seconds{60};  // an invocation's limit
 constexpr auto kLook = std::chrono::milliseconds{250};
 constexpr std::string_view kRoute = "/invocations-bidirectional-stream";
 
@@ -112,6 +114,7 @@ class Session : public std::enable_shared_from_this<Session> {
     if (inner->text("CompletionState") == "PARTIAL") return;
     const bool text = partial_type_ == "UTF8" || (partial_type_.empty() && is_utf8(partial_));
     partial_type_.clear();
+    answers_.asked(partial_);
     if (text)
       socket_->send_text(std::exchange(partial_, {}));
     else
@@ -129,6 +132,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void message(std::string message, bool text) {
     if (done_) return;
     last_said_ = clock_.steady();
+    answers_.said(message, text);
     if (!std::exchange(first_seen_, true)) record("FirstChunkLatency", micros(last_said_ - arrived_));
     stream_->write(aws::encode_event_frame({{{":message-type", "event"},
                                              {":event-type", "PayloadPart"},
@@ -195,14 +199,25 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_->finish();
   }
 
-  // A session whose input is at its end goes once the container is silent.
+  // A session whose input is at its end goes once the container is silent: later where it owes an answer,
+  // which may have to wait in a queue.
   void watch_silence() {
     if (done_) return;
-    if ((input_ended_ || *ending_) && clock_.steady() - last_said_ > kSilenceAfterEnd)
-      return socket_->close(1000, "there is no more input");
+    const bool owes = answers_.outstanding();
+    const auto patience = owes && !*ending_ ? kAnswerPatience : kSilenceAfterEnd;
+    if ((input_ended_ || *ending_) && clock_.steady() - last_said_ > patience) return give_up(owes, patience);
     loop_.after(kLook, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->watch_silence();
     });
+  }
+
+  void give_up(bool owes, std::chrono::seconds patience) {
+    if (!begun_ || !owes) return socket_->close(1000, "there is no more input");
+    leave(true);
+    exception("ModelStreamError",
+              fmt::format("the container was silent for {} s and still owes an answer", patience.count()),
+              {{"ErrorCode", "ModelInvocationTimeExceeded"}});
+    socket_->close(1000, "there is no more input");
   }
 
   void leave(bool failed, bool abandoned = false) {
@@ -231,6 +246,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::shared_ptr<Inflow> inflow_;
   const Target target_;
   EventReader reader_;
+  OpenAnswers answers_;
   EventVerifier verifier_;
   const std::shared_ptr<const std::atomic<bool>> ending_;
   const base::SteadyTime arrived_;

@@ -5,10 +5,11 @@
 // CompletionState is PARTIAL; DataType UTF8 makes it text, BINARY binary, and without DataType it is text if
 // it is UTF-8. Container to client: every message is one unsigned PayloadPart event, complete, with its
 // DataType. A client that ends its input gets what the container still says until the container closes or is
-// silent for 5 s. Faults before the stream are a status with x-amzn-errortype, after it exception events
-// (ModelStreamError, InputValidationError) or an error event for a wrong signature, since one client does not
-// see a reset. A session counts as one concurrent request from its arrival to its end. Thread safe. Wire
-// rules: docs/local-cloud.md, "Bidirectional stream".
+// silent for 5 s, or 60 s while it owes an answer (ModelInvocationTimeExceeded then). Faults before the
+// stream are a status with x-amzn-errortype, after it exception events (ModelStreamError,
+// InputValidationError) or an error event for a wrong signature, since one client does not see a reset. A
+// session counts as one concurrent request from its arrival to its end. Thread safe. Wire rules:
+// docs/local-cloud.md, "Bidirectional stream".
 #pragma once
 
 #include <atomic>
