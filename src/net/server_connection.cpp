@@ -15,7 +15,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_suffix.hpp>
 #include <boost/beast/http.hpp>
-#include <sys/socket.h>
+#include <poll.h>
 
 #include "net/outbox.hpp"
 #include "net/transport.hpp"
@@ -30,6 +30,7 @@ namespace http = boost::beast::http;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr auto kTlsTimeout = std::chrono::seconds(10);
 constexpr auto kTimeoutGrace = std::chrono::seconds(2);
+constexpr auto kGlanceEvery = std::chrono::milliseconds(500);
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
 
@@ -74,7 +75,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : state_(std::move(state)),
         stream_(std::move(socket)),
         wake_(stream_.get_executor()),
-        patience_(stream_.get_executor()) {
+        patience_(stream_.get_executor()),
+        glance_(stream_.get_executor()) {
     wake_.expires_at(asio::steady_timer::time_point::max());
   }
 
@@ -109,12 +111,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
   void lose_patience_after(std::chrono::milliseconds limit);
   void watch(std::shared_ptr<Outbox> outbox);
+  void look_at_peer(std::shared_ptr<Outbox> outbox);
 
   std::shared_ptr<ServerState> state_;
   Transport stream_;
   std::shared_ptr<WsSession> websocket_;  // once upgraded; it has taken the stream
   asio::steady_timer wake_;
   asio::steady_timer patience_;       // while a request comes in
+  asio::steady_timer glance_;         // while a request runs and its client's bytes lie unread
   std::uint64_t patience_round_ = 0;  // a wait of an earlier request means nothing any more
   bool too_slow_ = false;             // this request's time is up
   std::weak_ptr<Outbox> running_;     // of the request that is counted in state_->active
@@ -124,19 +128,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool watching_ = false;
 };
 
-// Peeks at the socket when it becomes readable: end of file means that the client is gone, bytes that it has
-// sent its next request early, which is none of our business yet.
+// Looks at the socket when it becomes readable.
 void Connection::watch(std::shared_ptr<Outbox> outbox) {
   watching_ = true;
-  tcp().socket().async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this(), outbox](
-                                                                  const boost::system::error_code& error) {
-    self->watching_ = false;
-    if (error) return;
-    char byte = 0;
-    const auto got = ::recv(self->tcp().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))) return;
+  tcp().socket().async_wait(asio::ip::tcp::socket::wait_read,
+                            [self = shared_from_this(), outbox](const boost::system::error_code& error) {
+                              self->watching_ = false;
+                              if (!error) self->look_at_peer(outbox);
+                            });
+}
+
+// The end of the client's side means that it is gone. Bytes before it are its next request, sent early, or
+// TLS's good-bye, and none of our business yet; while they lie there the socket stays readable, so the end
+// behind them is looked for from time to time.
+void Connection::look_at_peer(std::shared_ptr<Outbox> outbox) {
+  if (!counted_ || running_.lock() != outbox) return;  // answered meanwhile
+  pollfd peer{tcp().socket().native_handle(), POLLIN | POLLRDHUP, 0};
+  if (::poll(&peer, 1, 0) <= 0) return watch(std::move(outbox));
+  if ((peer.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) {
     outbox->mark_gone();
-    self->wake_.cancel();
+    wake_.cancel();
+    return;
+  }
+  glance_.expires_after(kGlanceEvery);
+  glance_.async_wait([self = shared_from_this(), outbox](const boost::system::error_code& error) {
+    if (!error) self->look_at_peer(outbox);
   });
 }
 
@@ -339,6 +355,7 @@ asio::awaitable<void> Connection::run() {
       break;
     }
     outbox->close();
+    glance_.cancel();
     counted_ = false;
     --state_->active;
     if (!keep_alive) break;
@@ -347,6 +364,7 @@ asio::awaitable<void> Connection::run() {
 }
 
 void Connection::end() {
+  glance_.cancel();
   if (std::exchange(counted_, false)) {
     if (const auto outbox = running_.lock()) outbox->mark_gone();
     --state_->active;

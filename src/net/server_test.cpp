@@ -109,6 +109,34 @@ TEST(Server, TellsTheHandlerThatTheClientIsGone) {
   kept.reset();
 }
 
+// Its bytes hide the end of the stream behind them.
+TEST(Server, NoticesAClientThatLeftUnreadBytesBehind) {
+  Loop loop(2);
+  std::promise<void> gone;
+  std::promise<void> arrived;
+  std::shared_ptr<Exchange> kept;
+  auto server = Server::start(loop, small_server(), [&](std::shared_ptr<Exchange> exchange) {
+    kept = exchange;
+    exchange->on_gone([&] { gone.set_value(); });
+    arrived.set_value();
+  });
+  ASSERT_TRUE(server);
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons((*server)->port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const std::string_view request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  ASSERT_EQ(send(fd, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  arrived.get_future().wait();
+  ASSERT_EQ(send(fd, "early", 5, MSG_NOSIGNAL), 5);
+  close(fd);
+  auto future = gone.get_future();
+  EXPECT_EQ(future.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  kept.reset();
+}
+
 // Whatever the call is doing at that moment, also nothing: a cancellation that falls between two operations
 // was once lost.
 TEST(Client, EndsACancelledCallAtOnceWhateverItIsDoing) {
