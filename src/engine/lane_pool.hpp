@@ -32,16 +32,25 @@ class LanePool {
   }
 
   // Runs `work` while nobody has a number: waits for those who have one, and lets nobody else take one
-  // meanwhile. Where another thread does the same, returns without a word.
+  // meanwhile. Where another thread does the same, returns without a word. What `work` throws comes out, and
+  // the lanes can be taken again.
   template <class F>
   void alone(F&& work) {
     auto free = free_.lock();
     if (closed_) return;
     closed_ = true;
     free.wait(freed_, [&] { return free->size() == static_cast<std::size_t>(count_); });
-    work();
-    closed_ = false;
-    freed_.notify_all();
+    const auto open_again = [&] {
+      closed_ = false;
+      freed_.notify_all();
+    };
+    try {
+      work();
+    } catch (...) {
+      open_again();
+      throw;
+    }
+    open_again();
   }
 
   Lane take() {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,15 @@ TEST(LanePool, GivesTheLastOneBackFirst) {
     EXPECT_NE(b.index(), first);
   }
   EXPECT_EQ(pool.take().index(), first);
+}
+
+TEST(LanePool, OpensAgainAfterWorkThatThrew) {
+  LanePool pool(1);
+  EXPECT_THROW(pool.alone([] { throw std::runtime_error("no memory to give back"); }), std::runtime_error);
+  EXPECT_EQ(pool.take().index(), 0U);
+  bool ran = false;
+  pool.alone([&] { ran = true; });
+  EXPECT_TRUE(ran);
 }
 
 TEST(LanePool, NeverHasTwoUsersOfALaneNorOneBesideWorkAlone) {

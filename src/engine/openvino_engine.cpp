@@ -66,7 +66,7 @@ class OpenVinoEngine final : public Engine {
       return graphs_->run(lane.index(), tokens, *style, segment.speed);
     });
     if (!samples) return samples;
-    if (auto kept = tidy(samples->size()); !kept) return tl::unexpected(kept.error());
+    tidy(samples->size());
     if (auto valid = check_samples(*samples); !valid) return tl::unexpected(valid.error());
     return samples;
   }
@@ -77,14 +77,16 @@ class OpenVinoEngine final : public Engine {
   std::string_view name() const override { return "openvino"; }
 
  private:
-  base::Result<void> tidy(std::size_t samples) {
+  // Memory that cannot be given back now is no fault of the segment, which is spoken: the next long one tries
+  // again.
+  void tidy(std::size_t samples) {
     // The weights were packed by the first runs, and the mapped files that they came from are not read again.
     if (runs_.fetch_add(1) < 4 * workers_) release_mapped_files(cache_dir_);
-    if (samples <= kKeptSamples) return {};
-    return guarded("giving memory back", [&]() -> base::Result<void> {
+    if (samples <= kKeptSamples) return;
+    static_cast<void>(guarded("giving memory back", [&]() -> base::Result<void> {
       pool_.alone([&] { graphs_->release_memory(); });
       return {};
-    });
+    }));
   }
 
   std::string cache_dir_;
