@@ -24,7 +24,7 @@ ApiFailure to_failure(const base::Error& error) {
   if (error.context == "unsupported_language") return {ApiError::kUnsupportedLanguage, error.message};
   if (error.context == "unsupported_sample_rate") return {ApiError::kUnsupportedSampleRate, error.message};
   if (error.context == "unsupported_format") return {ApiError::kUnsupportedFormat, error.message};
-  return {ApiError::kInternal, error.message};
+  return {ApiError::kInternal, base::describe(error)};  // for the log: public_message() says none of it
 }
 
 // A client chooses its ids; a log line must stay one line of words.
