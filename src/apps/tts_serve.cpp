@@ -224,6 +224,20 @@ int fail_start(net::Loop& loop, const base::Error& error) {
   return base::error_row(error.code).exit_code;
 }
 
+// SIGTERM or SIGINT came and waits, blocked, for the end of the start.
+bool asked_to_stop() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
+int stop_start(net::Loop& loop) {
+  loop.stop();
+  spdlog::info("stopped while starting: nothing was in flight");
+  return 0;
+}
+
 serve::Order order_of(const std::string& schedule) {
   if (schedule == "fifo") return serve::Order::kFifo;
   return schedule == "fifo-requests" ? serve::Order::kFifoRequests : serve::Order::kEarliestDeadline;
@@ -284,7 +298,9 @@ int run(const Settings& settings) {
 
   auto loaded = load(settings, stages);
   if (!loaded) return fail_start(loop, loaded.error());
+  if (asked_to_stop()) return stop_start(loop);
   if (auto warm = warm_up(*loaded); !warm) return fail_start(loop, warm.error());
+  if (asked_to_stop()) return stop_start(loop);
   stages.mark("warmup_done");
   service.become_ready(std::move(loaded->engine), std::move(loaded->planner), stages.elapsed_s());
   stages.mark("ready");
