@@ -74,6 +74,12 @@ std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTi
   return out;
 }
 
+// Hung requests are in no count until they time out.
+std::uint64_t overdue_at(const load::Driver& driver, const HoldPlan& plan, base::SteadyTime now) {
+  return driver.unheard(now - std::chrono::duration_cast<base::Duration>(
+                                  std::chrono::duration<double, std::milli>(plan.slo_ms)));
+}
+
 // What a look at a hold shows: the judged part, and what it proves.
 struct Look {
   base::SteadyTime from;
@@ -84,7 +90,8 @@ struct Look {
 };
 
 capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView& view,
-                                   const std::vector<double>& in_flight, bool changed) {
+                                   const std::vector<double>& in_flight, bool changed,
+                                   std::uint64_t overdue) {
   capacity::RungEvidence evidence;
   evidence.counts = {view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
   evidence.ttfab_ms = view.ttfab_samples_ms;
@@ -93,17 +100,19 @@ capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView&
   evidence.client_bound = view.client_bound;
   evidence.client_bound_why = view.client_bound_why;
   evidence.capacity_changed = changed;
+  evidence.overdue = overdue;
   return evidence;
 }
 
 // The ladder's: the last part of the hold, p95 against the SLO.
 Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& plan, base::SteadyTime now) {
   Look look;
+  const auto overdue = overdue_at(driver, plan, now);
   look.from = now - plan.judge_last;
   look.view = driver.window(look.from, now);
   const auto in_flight = in_flight_between(driver, look.from, now);
   look.judgement =
-      capacity::judge_rung(evidence_of(plan, look.view, in_flight, instances_changed(session, 1)));
+      capacity::judge_rung(evidence_of(plan, look.view, in_flight, instances_changed(session, 1), overdue));
   look.summary = stats::summarise_rounds(look.view.ttfab_samples_ms, plan.n);
   return look;
 }
@@ -123,6 +132,7 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
                     const capacity::BoundSettings& bound, base::SteadyTime began, std::size_t transient,
                     bool last) {
   const auto now = session.clock().steady();
+  const auto overdue = overdue_at(driver, plan, now);
   Look look;
   const auto settled = driver.nth_end_since(began, transient);
   // Too slow for the transient's completions: the second half is what there is.
@@ -140,12 +150,16 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
     look.view = driver.window(look.from, now);
     in_flight = in_flight_between(driver, look.from, now);
   }
-  const auto evidence = evidence_of(plan, look.view, in_flight, changed);
+  const auto evidence = evidence_of(plan, look.view, in_flight, changed, overdue);
   if (auto against = capacity::judge_outcomes(evidence, last)) {
     look.judgement = *against;
     return look;
   }
   look.judgement = {judged.verdict, judged.reason};
+  if (judged.verdict == capacity::RungVerdict::kPass) {  // of what was answered; what hangs would forbid it
+    if (const auto waits = capacity::overdue_reason(evidence))
+      look.judgement = {capacity::RungVerdict::kUndecided, *waits};
+  }
   if (const auto moving = stats::trend(in_flight); moving && moving->moving) {
     look.judgement = {
         last ? capacity::RungVerdict::kUnstable : capacity::RungVerdict::kUndecided,

@@ -26,6 +26,7 @@ constexpr std::array<std::pair<RungVerdict, std::string_view>, 8> kNames{{
 
 constexpr double kRejectedShare = 0.01;
 constexpr double kFailedShare = 0.01;
+constexpr double kOverdueShare = 0.05;  // of a p95
 
 }  // namespace
 
@@ -59,6 +60,12 @@ double drift_between(double first, double again) {
   return first == 0 ? 0 : std::abs(again - first) / std::abs(first);
 }
 
+std::optional<std::string> overdue_reason(const RungEvidence& e) {
+  const auto known = static_cast<double>(e.counts.ok + e.overdue);
+  if (static_cast<double>(e.overdue) <= kOverdueShare * known) return std::nullopt;
+  return fmt::format("{} requests wait longer than the SLO without an answer", e.overdue);
+}
+
 std::optional<Judgement> judge_outcomes(const RungEvidence& e, bool last_look) {
   if (e.capacity_changed)
     return Judgement{RungVerdict::kCapacityChanged,
@@ -77,6 +84,8 @@ std::optional<Judgement> judge_outcomes(const RungEvidence& e, bool last_look) {
     return Judgement{RungVerdict::kFail,
                      fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %", lost,
                                  e.counts.ended(), e.counts.failed, e.counts.timed_out)};
+  if (auto waits = overdue_reason(e); waits && last_look)
+    return Judgement{RungVerdict::kFail, std::move(*waits)};
   return std::nullopt;
 }
 

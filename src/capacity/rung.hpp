@@ -63,6 +63,7 @@ struct RungEvidence {
   bool client_bound = false;
   std::string client_bound_why;
   bool capacity_changed = false;
+  std::uint64_t overdue = 0;  // open at the end without a first byte for longer than the SLO
 };
 
 struct Judgement {
@@ -70,12 +71,16 @@ struct Judgement {
   std::string reason;
 };
 // First that applies: capacity_changed, client_bound, saturated, no success (fail), over 1 % failed or timed
-// out (fail), unstable, then p95 against the SLO. p95 decides alone, without a bound on its error: that is
-// what "plain" means in interval_method.
+// out (fail), over 5 % overdue (fail), unstable, then p95 against the SLO. p95 decides alone, without a bound
+// on its error: that is what "plain" means in interval_method.
 Judgement judge_rung(const RungEvidence& evidence);
 // The part of it that asks what became of the requests and not how fast they were: up to and including the
-// share that failed. nullopt: nothing against the rung. `last_look`: no success yet counts against it.
+// share that is overdue. nullopt: nothing against the rung. `last_look`: no success yet, and what is overdue,
+// counts against it; both may change until then.
 std::optional<Judgement> judge_outcomes(const RungEvidence& evidence, bool last_look);
+// Why requests that wait without an answer forbid a pass: over 5 % of them and the successes, for then the
+// p95 of all would miss the SLO. nullopt: they do not.
+std::optional<std::string> overdue_reason(const RungEvidence& evidence);
 
 // The share by which `again` differs from `first`; degraded above kDegradedDrift.
 inline constexpr double kDegradedDrift = 0.25;

@@ -62,6 +62,17 @@ TEST(Rung, WithMoreThanOnePercentFailedOrTimedOutFailsWhateverItsLatency) {
   EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
 }
 
+TEST(Rung, WithMoreThanFivePercentOverdueDoesNotPass) {
+  Evidence x;
+  x.e.counts = {198, 190, 0, 0, 0, 0};
+  x.e.overdue = 10;
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kPass);
+  x.e.overdue = 11;
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+  EXPECT_EQ(judge_rung(x.get()).reason, "11 requests wait longer than the SLO without an answer");
+  EXPECT_FALSE(judge_outcomes(x.get(), false));  // they may yet be answered
+}
+
 TEST(Rung, JudgesNothingWhenTheDriverOrTheFleetWasTheLimit) {
   Evidence x;
   x.e.client_bound = true;

@@ -236,6 +236,12 @@ std::optional<SteadyTime> Driver::nth_end_since(SteadyTime from, std::size_t n) 
   return ended[n - 1]->end;
 }
 
+std::uint64_t Driver::unheard(SteadyTime before) const {
+  std::uint64_t count = 0;
+  for (const auto& lane : impl_->lanes) count += lane->unheard(before);
+  return count;
+}
+
 double Driver::process_cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -78,6 +78,9 @@ class Driver {
   // When the n-th request since `from` ended (n from 1), whatever its outcome; nullopt: fewer have.
   std::optional<base::SteadyTime> nth_end_since(base::SteadyTime from, std::size_t n) const;
 
+  // Requests started before `before` that are open and have had no byte of an answer: in no other count yet.
+  std::uint64_t unheard(base::SteadyTime before) const;
+
   void step();  // one turn of everything; for tests with a fake clock, instead of start()
 
   static double process_cpu_seconds();

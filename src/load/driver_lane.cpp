@@ -44,6 +44,15 @@ void DriverLane::add_open_starts(std::vector<SteadyTime>& to) const {
   }
 }
 
+std::uint64_t DriverLane::unheard(SteadyTime before) const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0, n = slot_log_.size(); i < n; ++i) {
+    const std::int64_t since = slot_log_.at(i)->unheard_since.load(std::memory_order_relaxed);
+    if (since != 0 && SteadyTime(base::Duration(since)) < before) ++count;
+  }
+  return count;
+}
+
 void DriverLane::hold(int asked, base::Duration ramp_step, base::Duration ramp_offset) {
   if (stopping_) return;
   asked_ = std::max(asked, 0);
@@ -93,6 +102,7 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
   record.cap_wait = std::max(cap_free - planned, base::Duration{});
   record.start = context_->clock.steady();
   slot->since.store(record.start.time_since_epoch().count(), std::memory_order_relaxed);
+  slot->unheard_since.store(record.start.time_since_epoch().count(), std::memory_order_relaxed);
   ++in_flight_;
   publish();
 
@@ -118,7 +128,10 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
 
 void DriverLane::data(Slot& slot, SteadyTime at, std::string_view bytes) {
   Record& record = slot.record;
-  if (!record.first_byte) record.first_byte = at;
+  if (!record.first_byte) {
+    record.first_byte = at;
+    slot.unheard_since.store(0, std::memory_order_relaxed);
+  }
   record.chunks.push_back({at - record.start, static_cast<std::uint32_t>(bytes.size())});
   record.bytes += bytes.size();
   slot.probe.feed(bytes, at);
@@ -131,6 +144,7 @@ void DriverLane::data(Slot& slot, SteadyTime at, std::string_view bytes) {
 void DriverLane::finish(Slot& slot, SteadyTime at, const aws::InvokeResult& result) {
   slot.busy = false;
   slot.since.store(0, std::memory_order_relaxed);
+  slot.unheard_since.store(0, std::memory_order_relaxed);
   slot.probe.end(at);
   Record& record = slot.record;
   record.end = at;

@@ -55,13 +55,16 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   base::Duration take_loop_lag() { return base::Duration(loop_lag_.exchange(0)); }  // largest since last time
   const AppendLog<Record>& records() const { return records_; }
   void add_open_starts(std::vector<base::SteadyTime>& to) const;
+  std::uint64_t unheard(base::SteadyTime before) const;  // started before that, and no first byte yet
 
  private:
   struct Slot {
     explicit Slot(int pcm_rate) : probe(pcm_rate) {}
     std::atomic<std::int64_t> since{0};  // start of the open request, 0: none
-    std::uint64_t generation = 0;        // a late callback of an earlier request is known by it
-    std::uint64_t id = 0;                // of the target, once start() has returned
+    std::atomic<std::int64_t> unheard_since{
+        0};                        // the same until its first byte; one word, so never of two requests
+    std::uint64_t generation = 0;  // a late callback of an earlier request is known by it
+    std::uint64_t id = 0;          // of the target, once start() has returned
     bool busy = false;
     bool cancel_at_data = false;
     Record record;

@@ -189,6 +189,19 @@ TEST_F(DriverTest, ReadsAudioTimes) {
   EXPECT_EQ(record.bytes, 4u);
 }
 
+TEST_F(DriverTest, CountsWhatWaitsForItsFirstByte) {
+  fill(3);
+  clock.advance(milliseconds{500});
+  EXPECT_EQ(driver->unheard(clock.steady()), 3u);
+  EXPECT_EQ(driver->unheard(clock.steady() - milliseconds{700}), 0u);
+  target.open.at(1).on_data(clock.steady(), "x");
+  EXPECT_EQ(driver->unheard(clock.steady()), 2u);
+  target.end(2, Outcome::kTimedOut, clock.steady());  // its slot's next request has only just begun
+  EXPECT_EQ(driver->unheard(clock.steady()), 1u);
+  clock.advance(milliseconds{1});
+  EXPECT_EQ(driver->unheard(clock.steady()), 2u);
+}
+
 TEST_F(DriverTest, TellsWhenTheNthEndedSinceATime) {
   fill(2);
   const auto from = clock.steady();
