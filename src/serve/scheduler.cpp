@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include <spdlog/spdlog.h>
+
 namespace headroom::serve {
 
 bool Scheduler::Later::operator()(const Item& a, const Item& b) const {
@@ -42,7 +44,11 @@ void Scheduler::work_on() {
       state->heap.pop_back();
       ++state->running;
     }
-    work();
+    try {
+      work();
+    } catch (...) {  // jobs end themselves on what they throw; the worker goes on whatever comes
+      spdlog::error("a segment's work threw an exception");
+    }
     work = nullptr;  // whatever it holds goes before the worker counts as free
     --state_.lock()->running;
   }

@@ -3,7 +3,8 @@
 // It knows nothing of requests or engines. Order: by deadline, then by arrival; both FIFOs, kept for
 // comparison, ignore deadlines. The
 // queue is bounded by admission, so it has no limit of its own. Thread safety: submit() from any thread; work
-// runs on a worker. The destructor lets running work end and drops what is queued.
+// runs on a worker, which outlives whatever it throws. The destructor lets running work end and drops what is
+// queued.
 #pragma once
 
 #include <condition_variable>

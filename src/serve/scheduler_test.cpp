@@ -43,6 +43,14 @@ TEST(Scheduler, IgnoresDeadlinesUnderFifo) {
   EXPECT_EQ(order_of(Order::kFifo, {30, 10, 20}), (std::vector{0, 1, 2}));
 }
 
+TEST(Scheduler, OutlivesWorkThatThrows) {
+  std::promise<void> done;
+  Scheduler scheduler(1, Order::kEarliestDeadline);
+  scheduler.submit({}, 0, [] { throw 1; });
+  scheduler.submit({}, 1, [&] { done.set_value(); });
+  done.get_future().wait();
+}
+
 TEST(Scheduler, KnowsFifoOfSegmentsAndOfRequests) {
   EXPECT_EQ(order_of(Order::kFifo, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{0, 1, 2, 3}));
   EXPECT_EQ(order_of(Order::kFifoRequests, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{1, 3, 0, 2}));

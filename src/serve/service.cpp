@@ -145,10 +145,12 @@ void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route,
   running.text_loop.post([job, sink, exchange = std::move(exchange), parse, events,
                           &context = running.context] {
     if (job->ended()) return;  // the client left while its text waited
-    const net::Request& request = exchange->request();
-    auto parsed = parse(request.body, request.headers.get("content-type"), context.limits, context.voices);
-    if (parsed && parsed->sse) sink->set_form(events);
-    job->prepare(std::move(parsed));
+    job->attempt([&] {
+      const net::Request& request = exchange->request();
+      auto parsed = parse(request.body, request.headers.get("content-type"), context.limits, context.voices);
+      if (parsed && parsed->sse) sink->set_form(events);
+      job->prepare(std::move(parsed));
+    });
   });
 }
 

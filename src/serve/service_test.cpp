@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <future>
 #include <map>
+#include <new>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +25,7 @@ class HeldEngine final : public engine::Engine {
     changed_.notify_all();
     changed_.wait(lock, [&] { return allowed_ > 0; });
     --allowed_;
+    if (throw_) throw std::runtime_error("secret detail");
     if (fail_) return base::fail(base::ErrorCode::kInternal, "secret detail");
     return std::vector<float>(2400, 0.1F);
   }
@@ -40,6 +43,10 @@ class HeldEngine final : public engine::Engine {
     std::lock_guard lock(mutex_);
     fail_ = true;
   }
+  void throw_from_now() {
+    std::lock_guard lock(mutex_);
+    throw_ = true;
+  }
   void wait_entered(int n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return entered_ >= n; });
@@ -52,10 +59,12 @@ class HeldEngine final : public engine::Engine {
   int allowed_ = 0;
   int entered_ = 0;
   bool fail_ = false;
+  bool throw_ = false;
 };
 
 // Each word is a segment.
 base::Result<SpeechPlan> plan_words(const SpeechRequest& request) {
+  if (request.text == "throw in the planner") throw std::bad_alloc();
   SpeechPlan plan;
   std::size_t words = 1 + static_cast<std::size_t>(std::count(request.text.begin(), request.text.end(), ' '));
   plan.segments.resize(words);
@@ -149,6 +158,18 @@ TEST_F(ServiceTest, FailsWithAStatusBeforeTheFirstAudioAndBreaksOffAfterIt) {
   const auto early = fetch("POST", "/invocations", R"({"text":"one","stream":true})");
   EXPECT_EQ(early.status, 500);
   EXPECT_EQ(early.body.find("secret"), std::string::npos);
+}
+
+TEST_F(ServiceTest, AnExceptionEndsTheRequestNotTheProcess) {
+  start();
+  ready();
+  engine_->throw_from_now();
+  engine_->allow(1);
+  const auto answer = fetch("POST", "/invocations", R"({"text":"one"})");
+  EXPECT_EQ(answer.status, 500);
+  EXPECT_EQ(answer.body.find("secret"), std::string::npos);
+  EXPECT_EQ(fetch("POST", "/invocations", R"({"text":"throw in the planner"})").status, 500);
+  EXPECT_EQ(fetch("GET", "/ping").status, 200);
 }
 
 TEST_F(ServiceTest, BreaksOffAStreamThatFailsInTheMiddle) {

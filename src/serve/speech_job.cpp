@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -159,6 +160,16 @@ void SpeechJob::append(const std::string& text, bool final) {
   fail(ApiFailure{ApiError::kUnspeakableText, "the text has nothing that can be spoken; send words"});
 }
 
+void SpeechJob::attempt(const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    refuse({ApiError::kInternal, error.what()});
+  } catch (...) {
+    refuse({ApiError::kInternal, "unknown exception"});
+  }
+}
+
 // A step may be running: the figures are its own.
 void SpeechJob::refuse(const ApiFailure& failure) {
   if (!end_badly(failure)) return;
@@ -177,7 +188,8 @@ base::SteadyTime SpeechJob::deadline() const {
 }
 
 void SpeechJob::submit() {
-  context_.scheduler.submit(deadline(), number_, [self = shared_from_this()] { self->run_segment(); });
+  context_.scheduler.submit(deadline(), number_,
+                            [self = shared_from_this()] { self->attempt([&] { self->run_segment(); }); });
 }
 
 // Pieces may come late through the client's own fault: only what they waited for us counts.
@@ -222,7 +234,7 @@ void SpeechJob::run_segment() {
   const auto spent = ready_ - arrival_ + (context_.clock.steady() - done);
   const auto rest = std::max(base::Duration{}, context_.engine.overhead() - spent);
   context_.loop.after(rest, [self = shared_from_this(), moved = std::move(*shaped), last]() mutable {
-    self->deliver(std::move(moved), last);
+    self->attempt([&] { self->deliver(std::move(moved), last); });
   });
 }
 
@@ -280,7 +292,7 @@ void SpeechJob::deliver(std::vector<float> samples, bool last) {
   note_playback(context_.clock.steady(), static_cast<double>(samples.size()) / request_.sample_rate);
   sink_->audio(std::move(bytes));
   if (last) return go_on();
-  sink_->on_drained(kBufferedLimit, [self = shared_from_this()] { self->go_on(); });
+  sink_->on_drained(kBufferedLimit, [self = shared_from_this()] { self->attempt([&] { self->go_on(); }); });
 }
 
 void SpeechJob::go_on() {

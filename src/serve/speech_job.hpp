@@ -77,6 +77,9 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   bool cancel(std::string_view outcome);
   // Nobody waits for it any more: its text need not be looked at. Any thread.
   bool ended() const { return ended_; }
+  // Runs `step`; what it throws (no memory, a library's fault) ends this job with 500, not the process. Any
+  // thread.
+  void attempt(const std::function<void()>& step);
   // Ends it with an error that lies outside its own steps. Any thread.
   void refuse(const ApiFailure& failure);
 

@@ -329,7 +329,7 @@ void SessionImpl::run_front(Lock& lock) {
   auto request = std::make_shared<SpeechRequest>(std::move(*turn.request));
   turn.request.reset();
   context_.text_loop.post([job = turn.job, request, pieces = turn.pieces] {
-    pieces ? job->open(std::move(*request)) : job->prepare(std::move(*request));
+    job->attempt([&] { pieces ? job->open(std::move(*request)) : job->prepare(std::move(*request)); });
   });
   feed(turn);
 }
@@ -339,8 +339,10 @@ void SessionImpl::feed(Turn& turn) {
   std::vector<std::string> sentences;
   sentences.swap(turn.sentences);
   context_.text_loop.post([job = turn.job, sentences = std::move(sentences), final = turn.final] {
-    for (std::size_t i = 0; i < sentences.size(); ++i)
-      job->append(sentences[i], final && i + 1 == sentences.size());
+    job->attempt([&] {
+      for (std::size_t i = 0; i < sentences.size(); ++i)
+        job->append(sentences[i], final && i + 1 == sentences.size());
+    });
   });
 }
 
