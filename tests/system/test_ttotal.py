@@ -104,8 +104,9 @@ def test_in_service_is_not_the_end_until_traffic_is_served(tmp_path):
     cloud, bench = start(tmp_path, "--provision-delay", "2s")
     try:
         old = serve_pids(cloud)
-        run = bench.start(*SHORT)
         sagemaker = cloud.client("sagemaker")
+        sagemaker.describe_endpoint(EndpointName="e")  # the first call is slow, and the stop below must come within the hold
+        run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3")
 
         def in_service_with_two():
             described = sagemaker.describe_endpoint(EndpointName="e")
