@@ -87,7 +87,7 @@ def test_scheduled_actions_move_the_bounds(tmp_path):
     make_endpoint(cloud)
     watch = Watch(cloud)
     watch.scaling.register_scalable_target(**TARGET, MinCapacity=1, MaxCapacity=1)
-    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=2)
+    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=8)  # a time that has passed is never carried out
     watch.scaling.put_scheduled_action(**TARGET, ScheduledActionName="noon", Schedule=f"at({soon:%Y-%m-%dT%H:%M:%S})",
                                        ScalableTargetAction={"MinCapacity": 2, "MaxCapacity": 3})
     watch.scaling.put_scheduled_action(**TARGET, ScheduledActionName="nightly", Schedule="cron(0 3 ? * MON-FRI *)", Timezone="UTC",
@@ -97,7 +97,7 @@ def test_scheduled_actions_move_the_bounds(tmp_path):
                                            ScalableTargetAction={"MaxCapacity": 1})
     listed = watch.scaling.describe_scheduled_actions(ServiceNamespace="sagemaker")["ScheduledActions"]
     assert [a["ScheduledActionName"] for a in listed] == ["noon", "nightly"]
-    wait_for(lambda: watch.counts() == (2, 2), 30)
+    wait_for(lambda: watch.counts() == (2, 2), 60)
     causes = watch.causes()
     assert "scheduled action name noon was triggered" in causes and "minimum capacity was set to 2" in causes
     watch.scaling.delete_scheduled_action(**TARGET, ScheduledActionName="nightly")
