@@ -108,6 +108,27 @@ base::Result<Manifest> load_manifest(const std::string& directory) {
   }
 }
 
+base::Result<void> check_nothing_unlisted(const Manifest& manifest) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> there{"vocab.json"};
+  for (const std::string folder : {"ir", "lexicon"}) {
+    std::error_code failed;  // a folder that is not there holds nothing
+    for (fs::directory_iterator it(manifest.full_path(folder), failed), end; !failed && it != end;
+         it.increment(failed)) {
+      const auto kind = it->path().extension();
+      if (kind == ".xml" || kind == ".bin" || kind == ".json")
+        there.push_back(folder + '/' + it->path().filename().string());
+    }
+  }
+  for (const auto& name : there) {
+    std::error_code missing;
+    if (manifest.lists(name) || !fs::exists(manifest.full_path(name), missing)) continue;
+    return fail(ErrorCode::kInvalidData,
+                fmt::format("model file '{}' is not in the manifest; {}", manifest.full_path(name), kRemedy));
+  }
+  return {};
+}
+
 base::Result<void> verify_files(const Manifest& manifest) {
   std::atomic<std::size_t> next = 0;
   const auto work = [&]() -> base::Result<void> {

@@ -62,6 +62,19 @@ TEST(Manifest, NamesACutFileByItsSize) {
   EXPECT_THAT(checked.error().message, HasSubstr("4 bytes, the manifest says 7"));
 }
 
+TEST(Manifest, RefusesFilesThatWouldBeReadUnchecked) {
+  for (const std::string extra : {"ir/front.bin", "lexicon/us_gold.json", "vocab.json"}) {
+    TestModelDir dir;
+    dir.fill({{"ir/front.xml", "<net/>"}, {"lexicon/gb_gold.json", "{}"}});
+    dir.write("notes.txt", "nobody reads this");
+    EXPECT_TRUE(check_nothing_unlisted(*load_manifest(dir.path())));
+    dir.write(extra, "unchecked");
+    const auto checked = check_nothing_unlisted(*load_manifest(dir.path()));
+    ASSERT_FALSE(checked) << extra;
+    EXPECT_THAT(checked.error().message, AllOf(HasSubstr(extra), HasSubstr("not in the manifest")));
+  }
+}
+
 TEST(Manifest, RefusesPathsThatLeaveTheDirectory) {
   for (const std::string path : {"../secret", "/etc/passwd", "voices/../../x", ""}) {
     TestModelDir dir;

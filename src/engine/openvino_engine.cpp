@@ -126,6 +126,7 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
                   fmt::format("the manifest of '{}' lists no {}; run ./dev setup", options.model_dir, graph));
     }
   }
+  if (auto checked = check_nothing_unlisted(*manifest); !checked) return tl::unexpected(checked.error());
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   ::setenv("TBB_ENABLE_SANITIZERS", "1",
            0);  // else TBB opens a library with RTLD_DEEPBIND, on which they abort
