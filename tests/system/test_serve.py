@@ -117,7 +117,7 @@ def test_a_closed_loop_at_the_limit_is_never_refused(tmp_path):
 
 
 def test_a_stale_request_is_told_so(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "400", "--max-request-age", "100ms")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2500", "--max-request-age", "600ms")
     try:
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             answers = list(pool.map(lambda _: server.say(text="Late."), range(3)))
@@ -128,7 +128,7 @@ def test_a_stale_request_is_told_so(tmp_path):
 
 
 def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "700", "--overhead-ms", "0")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2000", "--overhead-ms", "0")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         running = pool.submit(server.say, text="In flight.")
         wait_for(lambda: "headroom_outstanding_requests 1" in requests.get(server.url + "/metrics", timeout=20).text)
@@ -138,8 +138,16 @@ def test_sigterm_finishes_what_is_in_flight_and_refuses_the_rest(tmp_path):
     assert "drained: all answered" in server.log()
 
 
+def test_sigterm_ends_a_start_that_is_not_ready(tmp_path):
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "3000", wait=False)  # the warm-up takes as long
+    wait_for(lambda: "listening on" in server.log())
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(30) == 0
+    assert "stopped while starting" in server.log() and "=== STAGE ready" not in server.log()
+
+
 def test_clients_that_leave_free_their_places(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "200", "--max-queue-depth", "3")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2000", "--max-queue-depth", "3")
     try:
         links = []
         for _ in range(3):

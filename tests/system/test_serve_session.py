@@ -89,7 +89,7 @@ def test_pieces_that_say_nothing_are_an_error_and_the_session_goes_on(serve):
 
 
 def test_cancelled_requests_end_at_once_and_say_nothing_more(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "300", "--paced-unit", "sentence")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "1000", "--paced-unit", "sentence")
     try:
         with session(server) as link:
             link.send(json.dumps({"text": "One here. Two here. Three here. Four here.", "request_id": "a"}))
@@ -175,7 +175,7 @@ def test_admission_counts_sessions_by_their_requests(tmp_path):
 
 
 def test_a_client_that_vanishes_frees_its_places(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "500", "--max-queue-depth", "3")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2000", "--max-queue-depth", "3")
     try:
         link = connect(server.ws_url, legacy=True)
         for number in range(3):
@@ -212,7 +212,7 @@ def test_text_that_stops_coming_ends_its_request(tmp_path):
 
 
 def test_draining_finishes_sessions_with_1001(tmp_path):
-    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "700")
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "2000")
     with connect(server.ws_url) as idle, connect(server.ws_url) as busy:
         busy.send(json.dumps({"text": "In flight.", "request_id": "a"}))
         wait_for(lambda: metric(server, "headroom_outstanding_requests") == "1")
