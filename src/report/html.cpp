@@ -1,6 +1,7 @@
 // Escaping, numbers and tables.
 #include "report/html.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
@@ -67,7 +68,7 @@ std::string share_percent(const std::optional<double>& share) {
 
 std::string bad_percent(const std::optional<double>& share) {
   // Rounded up: a few are not none.
-  return share ? fmt::format("{:.2f} %", std::ceil(*share * 10000 - 1e-9) / 100) : kUnknown;
+  return share ? fmt::format("{:.2f} %", std::max(0.0, std::ceil(*share * 10000 - 1e-9)) / 100) : kUnknown;
 }
 
 std::string milliseconds(const std::optional<double>& ms) {
