@@ -199,6 +199,11 @@ class LiveRun {
     // Above first: it is over before an alarm can ring. Below then meets a fleet at its minimum again.
     const auto above = hold({plan_.above_limit, 0}, 0, shortly);
     if (!above) return tl::unexpected(above.error());
+    if (above->view.rejected == 0) {
+      out.found =
+          fmt::format("none refused at {} outstanding, {} answered", plan_.above_limit, above->view.ok);
+      return out;
+    }
     const auto settled = settle();
     if (!settled) return tl::unexpected(settled.error());
     if (!*settled) {

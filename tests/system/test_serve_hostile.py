@@ -169,7 +169,7 @@ def test_who_speaks_before_the_handshake_is_answered_is_cut(serve):
 ])
 def test_broken_frames_end_the_session_with_their_code(serve, bytes_, code):
     with raw_session(serve) as link:
-        link.sendall(bytes_)
+        link.sendall(bytes_[:1000])  # the head of a frame says how long it is; its end is not waited for
         answer = read_all(link)
     assert answer[0] == 0x88 and struct.unpack(">H", answer[2:4])[0] == code
 
