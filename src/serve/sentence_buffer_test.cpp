@@ -74,7 +74,10 @@ TEST(SentenceBuffer, TakesTenThousandPiecesWithoutAnEnd) {
     ASSERT_THAT(buffer.take_complete(), IsEmpty());
   }
   buffer.add(" Next! And");
-  EXPECT_THAT(buffer.take_complete(), ElementsAre(all + " Next!"));
+  const auto out = buffer.take_complete();
+  ASSERT_EQ(out.size(), 2U);  // so long a text is cut at its first space
+  EXPECT_TRUE(out.front() == all);
+  EXPECT_EQ(out.back(), " Next!");
   EXPECT_EQ(buffer.take_rest(), " And");
 }
 
