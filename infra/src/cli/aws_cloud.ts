@@ -130,11 +130,16 @@ class AwsCloud implements Cloud {
   async deleteStack(name: string): Promise<void> { await this.formation.send(new DeleteStackCommand({ StackName: name })); }
 
   async events(name: string): Promise<StackEvent[]> {
-    const page = await this.formation.send(new DescribeStackEventsCommand({ StackName: name }));
-    return (page.StackEvents ?? []).map((event) => ({
-      id: event.EventId ?? "", time: event.Timestamp?.getTime() ?? 0, resource: event.LogicalResourceId ?? "",
-      type: event.ResourceType ?? "", status: event.ResourceStatus ?? "", reason: event.ResourceStatusReason ?? "",
-    })).reverse();
+    try {
+      const page = await this.formation.send(new DescribeStackEventsCommand({ StackName: name }));
+      return (page.StackEvents ?? []).map((event) => ({
+        id: event.EventId ?? "", time: event.Timestamp?.getTime() ?? 0, resource: event.LogicalResourceId ?? "",
+        type: event.ResourceType ?? "", status: event.ResourceStatus ?? "", reason: event.ResourceStatusReason ?? "",
+      })).reverse();
+    } catch (error) {
+      if (missingStack(error)) return []; // it went since it was last looked at
+      throw error;
+    }
   }
 
   async bucketState(bucket: string): Promise<"absent" | "ours" | "foreign"> {

@@ -5,7 +5,7 @@ import { EXIT, Problem } from "../problem.ts";
 import { withoutWhatBlocks } from "./blocked.ts";
 import type { Cloud } from "./cloud.ts";
 import type { Options } from "./options.ts";
-import { deployStack, refuseHalfDeployed } from "./stack_runner.ts";
+import { deployedTemplate, deployStack, refuseHalfDeployed } from "./stack_runner.ts";
 import { sayScaling } from "./synth.ts";
 import type { Terminal } from "./terminal.ts";
 import { fillWeights, putSource } from "./weights.ts";
@@ -107,7 +107,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
       `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
   }
   const name = endpointStack(model.name);
-  const deployed = await cloud.template(name);
+  const deployed = await deployedTemplate(cloud, name);
   const between = deployed === undefined ? undefined : withoutWhatBlocks(deployed, body(name));
   if (between !== undefined) {
     terminal.say(`${name}: a policy changes its type, or the instance type changes under a policy; AWS takes neither in place, so the policy goes first`);

@@ -2,13 +2,14 @@
 import type { Deployment } from "../deployment.ts";
 import { endpointStack } from "../names.ts";
 import type { Cloud } from "./cloud.ts";
+import { deployedTemplate } from "./stack_runner.ts";
 
 // An image given once stays: where none is named, the deployed one goes on.
 export async function keepImages(deployments: Deployment[], cloud: Cloud): Promise<void> {
   for (const deployment of deployments) {
     if (deployment.image !== "") continue;
     const name = endpointStack(deployment.model.name);
-    const body = (await cloud.stack(name)) ? await cloud.template(name) : undefined;
+    const body = await deployedTemplate(cloud, name);
     const model = body === undefined ? undefined : (JSON.parse(body) as DeployedModel).Resources?.["Model"]?.Properties?.PrimaryContainer?.Image;
     deployment.image = typeof model === "string" ? model : "";
   }

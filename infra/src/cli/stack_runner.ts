@@ -26,6 +26,12 @@ export function refuseHalfDeployed(state: StackState | undefined, model: string)
   }
 }
 
+// What stands now. A stack that has only a change set to review was never deployed, and holds nothing.
+export async function deployedTemplate(cloud: Cloud, name: string): Promise<string | undefined> {
+  const state = await cloud.stack(name);
+  return state === undefined || state.status === "REVIEW_IN_PROGRESS" ? undefined : cloud.template(name);
+}
+
 export async function deployStack(cloud: Cloud, terminal: Terminal, name: string, body: string, adopt = false): Promise<boolean> {
   const { changeSet, changes } = await cloud.prepare(name, body, adopt);
   if (changes.length === 0) {

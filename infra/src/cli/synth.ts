@@ -8,6 +8,7 @@ import { EXIT } from "../problem.ts";
 import type { Cloud } from "./cloud.ts";
 import { keepImages } from "./images.ts";
 import type { Options } from "./options.ts";
+import { deployedTemplate } from "./stack_runner.ts";
 import type { Terminal } from "./terminal.ts";
 import { templateDiff } from "./template_diff.ts";
 
@@ -47,8 +48,7 @@ export async function diff(deployments: Deployment[], options: Options, cloud: C
   const templates = synthesise(deployments, options.out ?? scratch());
   for (const deployment of deployments) sayScaling(deployment, terminal);
   for (const { stack, body } of templates) {
-    const state = await cloud.stack(stack);
-    const before = state ? await cloud.template(stack) : undefined;
+    const before = await deployedTemplate(cloud, stack);
     const lines = templateDiff(before === undefined ? {} : parseTemplate(before), JSON.parse(body) as object);
     terminal.say(lines.length === 0 ? `${stack}: nothing would change` : `${stack}${before === undefined ? " (new)" : ""}:`);
     for (const line of lines) terminal.say(`  ${line}`);
