@@ -1,9 +1,11 @@
 """What surrounds speech in tts-serve: events, metrics by their golden names, EMF, logs, keys, TLS, CORS."""
 
 import base64
+import contextlib
 import json
 import pathlib
 import re
+import socket
 import ssl
 import subprocess
 import time
@@ -117,21 +119,47 @@ def test_keys_are_asked_for_everywhere_but_at_ping(tmp_path):
         server.stop()
 
 
-def test_tls_carries_every_route(tmp_path):
+def start_with_tls(tmp_path, *options):
+    """The server, its port, and a context that trusts it."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                     "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", tmp_path / "key.pem",
                     "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
-    server = Serve(tmp_path, *PACED, "--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"), wait=False)
+    server = Serve(tmp_path, *options, "--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"), wait=False)
+    wait_for(lambda: "=== STAGE ready" in server.log())
+    port = re.search(r"listening on 127\.0\.0\.1:(\d+)", server.log()).group(1)
+    return server, port, ssl.create_default_context(cafile=tmp_path / "cert.pem")
+
+
+def test_a_client_that_says_good_bye_under_tls_is_noticed(tmp_path):
+    server, port, trust = start_with_tls(tmp_path, "--engine", "paced", "--service-ms", "3000")
+
+    def metrics():
+        return requests.get(f"https://127.0.0.1:{port}/metrics", timeout=20, verify=str(tmp_path / "cert.pem")).text
+
     try:
-        wait_for(lambda: "=== STAGE ready" in server.log())
-        port = re.search(r"listening on 127\.0\.0\.1:(\d+)", server.log()).group(1)
+        body = b'{"text":"I will not wait."}'
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=20) as plain:
+            link = trust.wrap_socket(plain, server_hostname="127.0.0.1")
+            link.sendall(b"POST /invocations HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            wait_for(lambda: "headroom_outstanding_requests 1" in metrics())
+            link.settimeout(0.05)
+            with contextlib.suppress(OSError):
+                link.unwrap()  # says good-bye; nobody answers it
+            link.close()
+        wait_for(lambda: 'headroom_requests_total{outcome="aborted",route="/invocations"} 1' in metrics(), timeout=10)
+    finally:
+        server.stop()
+
+
+def test_tls_carries_every_route(tmp_path):
+    server, port, trust = start_with_tls(tmp_path, *PACED)
+    try:
         base = f"https://127.0.0.1:{port}"
         with requests.Session() as client:
             for stream in (False, True):
                 answer = client.post(base + "/invocations", json={"text": "Secret words.", "stream": stream}, timeout=20,
                                      verify=str(tmp_path / "cert.pem"))
                 assert answer.status_code == 200 and len(answer.content) > 10_000
-        trust = ssl.create_default_context(cafile=tmp_path / "cert.pem")
         with connect(f"wss://127.0.0.1:{port}/invocations-bidirectional-stream", ssl=trust) as link:
             link.send(json.dumps({"text": "Secret words.", "request_id": "a"}))
             assert hear(link, "a").audio
