@@ -383,6 +383,7 @@ void serve_connection(std::shared_ptr<ServerState> state, asio::ip::tcp::socket 
   auto connection = std::make_shared<Connection>(state, std::move(socket));
   {
     std::lock_guard lock(state->mutex);
+    if (state->closing) return;  // accepted as the server went: nobody would take it out of the set again
     state->connections.insert(connection);
   }
   asio::co_spawn(

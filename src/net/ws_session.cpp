@@ -2,6 +2,7 @@
 #include "net/ws_session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -63,8 +64,21 @@ void WsSession::set_options(bool server) {
   if (!server) ws_.write_buffer_bytes(16U << 10U);  // where the mask is laid over the data
 }
 
+// A callback may hold the session that holds it. The end of the session frees them; if the loop ends before
+// that, the end of the coroutine does.
+struct WsSession::Forget {
+  std::shared_ptr<WsSession> session;
+  ~Forget() {
+    const WsEvents events = std::exchange(session->events_, {});
+    std::vector<std::pair<std::size_t, std::function<void()>>> drained;
+    std::lock_guard lock(session->mutex_);
+    drained.swap(session->queue_.drained);
+  }
+};
+
 asio::awaitable<void> WsSession::serve(const Request& request, const std::string& server_name,
                                        WsEvents events) {
+  const Forget forget{shared_from_this()};
   events_ = std::move(events);
   set_options(true);
   ws_.set_option(websocket::stream_base::decorator([&](websocket::response_type& response) {
@@ -123,6 +137,7 @@ asio::awaitable<boost::system::error_code> WsSession::handshake(const WsRequest&
 }
 
 asio::awaitable<void> WsSession::connect(WsRequest request, WsEvents events) {
+  const Forget forget{shared_from_this()};
   events_ = std::move(events);
   set_options(false);
   const auto error = co_await handshake(request);

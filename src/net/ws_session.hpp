@@ -55,6 +55,7 @@ class WsSession final : public WebSocket, public std::enable_shared_from_this<Ws
     std::vector<std::pair<std::size_t, std::function<void()>>> drained;
   };
 
+  struct Forget;
   void send(std::string message, bool text);
   void wake();
   void set_options(bool server);
