@@ -142,11 +142,9 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
 
 // Trough, peak and growth come from the trace unless they are given; so do the alternatives' figures.
 base::Result<capacity::Plan> plan_for_trace(const PlanOptions& options, capacity::PlanInput& input) {
-  auto trace = read_trace(options.trace_file);
-  if (!trace) return tl::unexpected(trace.error());
-  if (auto ok = capacity::check_requests(static_cast<double>(trace->at_s.size()) * options.trace_copies); !ok)
-    return tl::unexpected(ok.error());
-  const auto load = capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
+  const auto recorded = recorded_load(options);
+  if (!recorded) return tl::unexpected(recorded.error());
+  const capacity::ContestLoad& load = *recorded;
   if (!options.peak_rps) input.peak_rps = capacity::peak_rate(load.per_second);
   if (!options.trough_rps) input.trough_rps = capacity::trough_rate(load.per_second);
   auto rules = capacity::contest_rules(input);
@@ -237,6 +235,14 @@ std::vector<base::Option> PlanOptions::table() {
        .min = 0.001,
        .max = 1000},
   };
+}
+
+base::Result<capacity::ContestLoad> recorded_load(const PlanOptions& options) {
+  auto trace = read_trace(options.trace_file);
+  if (!trace) return tl::unexpected(trace.error());
+  if (auto ok = capacity::check_requests(static_cast<double>(trace->at_s.size()) * options.trace_copies); !ok)
+    return tl::unexpected(ok.error());
+  return capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
 }
 
 base::Result<PlanMeasurements> read_plan_input(const PlanOptions& options, const PlanContext& context) {

@@ -14,6 +14,7 @@
 #include "artifact/artifacts.hpp"
 #include "base/options.hpp"
 #include "base/result.hpp"
+#include "capacity/contest.hpp"
 
 namespace headroom::bench {
 
@@ -54,6 +55,8 @@ struct PlanMeasurements {
   capacity::PlanInput input;
   std::string folder;  // where artifacts go
 };
+// The load that --trace names. Errors: those of read_trace, kResourceExhausted.
+base::Result<capacity::ContestLoad> recorded_load(const PlanOptions& options);
 base::Result<PlanMeasurements> read_plan_input(const PlanOptions& options, const PlanContext& context);
 // Everything but printing.
 base::Result<PlanRun> make_plan_artifact(const PlanOptions& options, const PlanContext& context);

@@ -8,7 +8,6 @@
 
 #include "artifact/simulate.hpp"
 #include "base/error_table.hpp"
-#include "bench/trace_file.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -19,14 +18,10 @@ using capacity::ContestLoad;
 using capacity::PlanInput;
 
 base::Result<ContestLoad> make_load(const SimulateOptions& options, const PlanInput& input) {
-  if (!options.trace_file.empty()) {
-    auto trace = read_trace(options.trace_file);
-    if (!trace) return tl::unexpected(trace.error());
-    if (auto ok = capacity::check_requests(static_cast<double>(trace->at_s.size()) * options.trace_copies);
-        !ok)
-      return tl::unexpected(ok.error());
-    if (options.trace_copies > 1) trace->name += fmt::format(" x {}", options.trace_copies);
-    return capacity::contest_load(std::move(*trace), options.trace_copies, options.trace_jitter_s);
+  if (!options.plan.trace_file.empty()) {
+    auto load = recorded_load(options.plan);
+    if (load && options.plan.trace_copies > 1) load->name += fmt::format(" x {}", options.plan.trace_copies);
+    return load;
   }
   capacity::LoadScale scale;
   scale.start_s = *input.measured_total_s;
@@ -86,7 +81,7 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
   folder = read->folder;
   PlanInput input = read->input;
   if (!(input.peak_rps > 0)) {  // no model file: the load itself says how large it is
-    if (options.trace_file.empty() && !options.base_rps)
+    if (options.plan.trace_file.empty() && !options.base_rps)
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("the size of load '{}' is unknown; give --base-rps, or --model", options.load));
     input.peak_rps = options.base_rps.value_or(1);
@@ -146,8 +141,8 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
 std::vector<base::Option> SimulateOptions::table() {
   std::vector<base::Option> all;
   for (base::Option& option : plan.table()) {
-    for (const char* shared :
-         {"qmax", "ttotal", "headroom", "peak-rps", "trough-rps", "slo-ms", "assume-ratio"}) {
+    for (const char* shared : {"qmax", "ttotal", "headroom", "peak-rps", "trough-rps", "slo-ms",
+                               "assume-ratio", "trace", "trace-copies", "trace-jitter"}) {
       if (option.name == shared) all.push_back(option);
     }
   }
@@ -160,20 +155,6 @@ std::vector<base::Option> SimulateOptions::table() {
        .help = "flat, step:M, ramp:M:K, spike:M:S, square:M:K, day[:NOISE], markov:A:B",
        .target = &load,
        .value_name = "WORDS"},
-      {.name = "trace",
-       .help = "recorded arrivals instead: CSV with a timestamp column, or JSON lines",
-       .target = &trace_file,
-       .value_name = "FILE"},
-      {.name = "trace-copies",
-       .help = "each recorded arrival so many times",
-       .target = &trace_copies,
-       .min = 1,
-       .max = 10000},
-      {.name = "trace-jitter",
-       .help = "shift of each copy, up to so many seconds",
-       .target = &trace_jitter_s,
-       .min = 0,
-       .max = 3600},
       {.name = "base-rps",
        .help = "what the multiples of --load are of",
        .target = &base_rps,

@@ -15,12 +15,9 @@
 namespace headroom::bench {
 
 struct SimulateOptions {
-  PlanOptions plan;  // qmax, ttotal, headroom, peak, trough, slo, assume-ratio
+  PlanOptions plan;  // qmax, ttotal, headroom, peak, trough, slo, assume-ratio, trace
   std::string plan_file;
   std::string load = "day";
-  std::string trace_file;
-  int trace_copies = 1;
-  double trace_jitter_s = 0;
   std::optional<double> base_rps;
   bool rivals = true;
   std::string capacity_base = "in-service";

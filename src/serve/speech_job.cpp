@@ -316,22 +316,27 @@ void SpeechJob::go_on() {
 }
 
 // What the last segment has not finished yet: nobody knew that it was the last.
+base::Result<std::string> SpeechJob::last_bytes() {
+  std::string bytes;
+  if (resampler_ && !flushed_) {
+    auto rest = resampler_->flush();
+    if (!rest) return tl::unexpected(rest.error());
+    samples_out_ += rest->size();
+    auto coded = encoder_->encode(*rest);
+    if (!coded) return coded;
+    bytes += *coded;
+  }
+  auto end = encoder_->finish();
+  if (!end) return end;
+  return bytes + *end;
+}
+
 void SpeechJob::finish_stream() {
   if (encoder_) {
-    std::string bytes;
-    if (resampler_ && !flushed_) {
-      auto rest = resampler_->flush();
-      if (!rest) return fail(rest.error());
-      samples_out_ += rest->size();
-      auto coded = encoder_->encode(*rest);
-      if (!coded) return fail(coded.error());
-      bytes += *coded;
-    }
-    auto end = encoder_->finish();
-    if (!end) return fail(end.error());
-    bytes += *end;
+    auto bytes = last_bytes();
+    if (!bytes) return fail(bytes.error());
     ticket_->release();
-    if (!bytes.empty()) sink_->audio(std::move(bytes));
+    if (!bytes->empty()) sink_->audio(std::move(*bytes));
   }
   if (!close("ok")) return;
   log_end("ok", "");
@@ -339,17 +344,9 @@ void SpeechJob::finish_stream() {
 }
 
 void SpeechJob::finish_whole() {
-  if (resampler_ && !flushed_) {
-    auto rest = resampler_->flush();
-    if (!rest) return fail(rest.error());
-    samples_out_ += rest->size();
-    auto coded = encoder_->encode(*rest);
-    if (!coded) return fail(coded.error());
-    body_ += *coded;
-  }
-  auto rest = encoder_->finish();
-  if (!rest) return fail(rest.error());
-  body_ += *rest;
+  const auto bytes = last_bytes();
+  if (!bytes) return fail(bytes.error());
+  body_ += *bytes;
   const std::string head = encoder_->head(samples_out_);
   body_.replace(0, head.size(), head);
   first_audio_ = context_.clock.steady();

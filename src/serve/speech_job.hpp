@@ -101,6 +101,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   void deliver(std::vector<float> samples, bool last);  // what shape() returned
   void note_playback(base::SteadyTime now, double audio_s);
   void go_on();
+  base::Result<std::string> last_bytes();
   void finish_stream();
   void finish_whole();
   SpeechStart start_of_answer() const;
