@@ -1,11 +1,12 @@
 // The CDK app: three stacks for each model, checked by cdk-nag while they are synthesised. Needs no account, network or bootstrap.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, BootstraplessSynthesizer, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { type Deployment, speaks } from "./deployment.ts";
 import { cacheStack, endpointStack, FOUNDATION_STACK } from "./names.ts";
 import { Problem } from "./problem.ts";
+import { makeFolder } from "./scratch.ts";
 import { SpeechEndpointStack } from "./stacks/endpoint_stack.ts";
 import { SpeechFoundationStack } from "./stacks/foundation_stack.ts";
 import { SpeechModelCacheStack } from "./stacks/model_cache_stack.ts";
@@ -38,7 +39,7 @@ export function synthesise(deployments: Deployment[], outdir: string): Template[
   if (clash) {
     throw new Problem(`two of the models have the endpoint '${clash.model.endpoint}'`, "give each model file its own endpoint");
   }
-  mkdirSync(outdir, { recursive: true });
+  makeFolder(outdir);
   buildApp(deployments, outdir).synth();
   const order = [FOUNDATION_STACK, ...deployments.flatMap(({ model }) => [...(speaks(model) ? [cacheStack(model.name)] : []), endpointStack(model.name)])];
   return order.map((stack) => {

@@ -39,7 +39,7 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       await cloud.stack(FOUNDATION_STACK);
       await (await import("./cli/images.ts")).keepImages(deployments, cloud);
       const { synthesise } = await import("./app.ts");
-      const { scratch } = await import("./cli/synth.ts");
+      const { scratch } = await import("./scratch.ts");
       return deploy(deployments, synthesise(deployments, options.out ?? scratch()), options, cloud, terminal);
     }
   }

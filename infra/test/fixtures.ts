@@ -1,14 +1,15 @@
 // Plans and deployments for tests: small, whole, and changed one field at a time.
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import { type Deployment, makeDeployment } from "../src/deployment.ts";
 import type { Plan } from "../src/plan/plan_file.ts";
+import { scratch as temporary } from "../src/scratch.ts";
+
+export { temporary };
 
 export const HERE = dirname(fileURLToPath(import.meta.url));
-export const temporary = (): string => mkdtempSync(join(tmpdir(), "speech-infra-"));
 // Stands for the weights' manifest, so that new weights change no snapshot.
 export const MANIFEST = "0123456789abcdef".repeat(4);
 export type Form = "published" | "native" | "offered-rate";

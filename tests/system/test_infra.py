@@ -44,15 +44,16 @@ def packages():
     subprocess.run([INFRA / "setup.sh"], check=True, timeout=600)
 
 
-def test_types_are_strict_and_every_test_of_its_own_passes():
+def test_types_are_strict_and_every_test_of_its_own_passes(tmp_path):
     node = shutil.which("node", path=f"{pathlib.Path.home()}/.cache/headroom/node/bin:{os.environ['PATH']}")
     checked = subprocess.run([node, INFRA / "node_modules" / "typescript" / "bin" / "tsc", "-p", INFRA], text=True, capture_output=True)
     assert checked.returncode == 0, checked.stdout
     tests = sorted(str(path) for path in (INFRA / "test").glob("*.test.ts"))
     done = subprocess.run([*OFFLINE, node, "--import", f"file://{INFRA}/node_modules/tsx/dist/loader.mjs", "--test", *tests], cwd=INFRA,
-                          env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json")}, text=True, timeout=300,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json"), "TMPDIR": str(tmp_path)}, text=True,
+                          timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-6000:]
+    assert [path.name for path in tmp_path.glob("speech-infra-*")] == [], "folders were left behind"
 
 
 def test_templates_are_clean_for_cfn_lint():
@@ -167,6 +168,8 @@ WRONG = [
     (["deploy", "kokoro-82m", "--region", "us-east-1"], 1, ["no AWS credentials"]),
     (["status", "kokoro-82m", "--region", "us-east-1", "--endpoint-url", "http://10.0.0.1"], 2, ["not https"]),
     (["synth", "kokoro-82m", "--plan", "nowhere.json"], 1, ["nowhere.json", "--plan"]),
+    (["synth", "kokoro-82m", "--no-plan", "--out", "/proc/nowhere/x"], 1, ["/proc/nowhere", "check that path"]),
+    (["synth", "kokoro-82m", "--no-plan", "--out", "/etc/passwd"], 1, ["/etc/passwd is a file", "name a folder"]),
     (["list", "--al"], 2, ["did you mean --all"]),
 ]
 

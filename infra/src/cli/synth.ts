@@ -1,10 +1,9 @@
 // speech-infra synth and diff: the templates, and what they would change.
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Deployment } from "../deployment.ts";
 import { ROOT } from "../paths.ts";
 import { EXIT } from "../problem.ts";
+import { scratch } from "../scratch.ts";
 import type { Cloud } from "./cloud.ts";
 import { keepImages } from "./images.ts";
 import type { Options } from "./options.ts";
@@ -25,9 +24,6 @@ export function sayScaling(deployment: Deployment, terminal: Terminal): void {
     terminal.say(`${model.name}: no autoscaling: condition ${condition} failed: ${message} -> ${remedy}`);
   }
 }
-
-// Where templates are written that nobody asked for: two runs at once do not meet.
-export const scratch = (): string => mkdtempSync(join(tmpdir(), "speech-infra-"));
 
 export async function synth(deployments: Deployment[], options: Options, terminal: Terminal): Promise<number> {
   const { synthesise } = await import("../app.ts");
