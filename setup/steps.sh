@@ -80,6 +80,15 @@ make_openvino() {
     mark_complete "$HEADROOM_OPENVINO" "$(requirements_key requirements-build.txt)"
 }
 
+# --- ONNX Runtime for C++ --------------------------------------------------------------------------------------------
+have_onnxruntime() {
+    "$SETUP_DIR/onnxruntime.sh" --check
+}
+
+make_onnxruntime() {
+    "$SETUP_DIR/onnxruntime.sh"
+}
+
 # --- Node.js ---------------------------------------------------------------------------------------------------------
 # node_bin: prints the folder that holds node and npm of version 20 or later; fails when there is none.
 node_bin() {
@@ -199,4 +208,20 @@ make_model() {
     logged model "$HEADROOM_VENV_BUILD/bin/python" "$SETUP_DIR/prepare_model.py" --downloads "$HEADROOM_DOWNLOADS" \
         --out "$HEADROOM_MODEL" --reference "$HEADROOM_REFERENCE"
     mark_complete "$HEADROOM_MODEL" "$(model_key)"
+}
+
+# --- Model directory for ONNX Runtime --------------------------------------------------------------------------------
+onnx_model_key() {
+    { model_key; cat "$SETUP_DIR/onnx_model_dir.py"; } | sha256sum | cut -d' ' -f1
+}
+
+have_onnx_model() {
+    complete "$HEADROOM_ONNX_MODEL" "$(onnx_model_key)" \
+        && "$PYTHON" "$SETUP_DIR/check_model.py" "$HEADROOM_ONNX_MODEL" > /dev/null 2>&1
+}
+
+make_onnx_model() {
+    logged onnx-model "$PYTHON" "$SETUP_DIR/onnx_model_dir.py" --model "$HEADROOM_MODEL" \
+        --graph "$HEADROOM_REFERENCE/model.onnx" --out "$HEADROOM_ONNX_MODEL"
+    mark_complete "$HEADROOM_ONNX_MODEL" "$(onnx_model_key)"
 }
