@@ -50,8 +50,8 @@ def test_types_are_strict_and_every_test_of_its_own_passes(tmp_path):
     assert checked.returncode == 0, checked.stdout
     tests = sorted(str(path) for path in (INFRA / "test").glob("*.test.ts"))
     done = subprocess.run([*OFFLINE, node, "--import", f"file://{INFRA}/node_modules/tsx/dist/loader.mjs", "--test", *tests], cwd=INFRA,
-                          env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json"), "TMPDIR": str(tmp_path)}, text=True,
-                          timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                          env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json"), "TMPDIR": str(tmp_path)},
+                          text=True, timeout=600, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[-6000:]
     assert [path.name for path in tmp_path.glob("speech-infra-*")] == [], "folders were left behind"
 
