@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import http.server
+import itertools
 import json
 import stat
 import sys
@@ -75,9 +76,53 @@ def fake(routes: dict):
         server.server_close()
 
 
-def test_environment(bench):
+@contextlib.contextmanager
+def from_environment(bench: Bench, folder):
     bench.environment.update(AWS_ACCESS_KEY_ID=KEY, AWS_SECRET_ACCESS_KEY=SECRET)
-    speaks(bench)
+    yield []
+
+
+@contextlib.contextmanager
+def from_profile(bench: Bench, folder):
+    shared = folder / "credentials"
+    shared.write_text(f"[work]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
+    bench.environment.update(AWS_SHARED_CREDENTIALS_FILE=str(shared), AWS_PROFILE="work")
+    yield []
+
+
+@contextlib.contextmanager
+def from_process(bench: Bench, folder):
+    helper = folder / "helper"
+    answer = {"Version": 1, "AccessKeyId": KEY, "SecretAccessKey": SECRET}
+    helper.write_text(f"#!{sys.executable}\nprint({json.dumps(json.dumps(answer))})\n")
+    helper.chmod(helper.stat().st_mode | stat.S_IXUSR)
+    config = folder / "config"
+    config.write_text(f"[profile outside]\nregion=us-east-1\ncredential_process={helper}\n")
+    bench.environment.update(AWS_CONFIG_FILE=str(config), AWS_PROFILE="outside")
+    yield []
+
+
+@contextlib.contextmanager
+def from_container(bench: Bench, folder):
+    with fake({("GET", "/creds"): json.dumps(provider_answer())}) as (url, asked):
+        bench.environment.update(AWS_CONTAINER_CREDENTIALS_FULL_URI=url + "/creds", AWS_CONTAINER_AUTHORIZATION_TOKEN="Basic abc")
+        yield asked
+
+
+@contextlib.contextmanager
+def from_instance_metadata(bench: Bench, folder):
+    role = "/latest/meta-data/iam/security-credentials/"
+    routes = {("PUT", "/latest/api/token"): "token-of-session", ("GET", role): "the-role",
+              ("GET", role + "the-role"): json.dumps(provider_answer())}
+    with fake(routes) as (url, asked):
+        del bench.environment["AWS_EC2_METADATA_DISABLED"]
+        bench.environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = url
+        yield asked
+
+
+def test_environment(bench, tmp_path):
+    with from_environment(bench, tmp_path):
+        speaks(bench)
 
 
 def test_profile_by_option_and_by_variable(bench, tmp_path):
@@ -96,33 +141,73 @@ def test_profile_by_option_and_by_variable(bench, tmp_path):
 
 
 def test_credential_process(bench, tmp_path):
-    helper = tmp_path / "helper"
-    answer = {"Version": 1, "AccessKeyId": KEY, "SecretAccessKey": SECRET}
-    helper.write_text(f"#!{sys.executable}\nprint({json.dumps(json.dumps(answer))})\n")
-    helper.chmod(helper.stat().st_mode | stat.S_IXUSR)
-    config = tmp_path / "config"
-    config.write_text(f"[profile outside]\nregion=us-east-1\ncredential_process={helper}\n")
-    bench.environment.update(AWS_CONFIG_FILE=str(config), AWS_PROFILE="outside")
-    speaks(bench)
+    with from_process(bench, tmp_path):
+        speaks(bench)
 
 
-def test_container(bench):
-    with fake({("GET", "/creds"): json.dumps(provider_answer())}) as (url, asked):
-        bench.environment.update(AWS_CONTAINER_CREDENTIALS_FULL_URI=url + "/creds", AWS_CONTAINER_AUTHORIZATION_TOKEN="Basic abc")
+def test_container(bench, tmp_path):
+    with from_container(bench, tmp_path) as asked:
         speaks(bench)
         assert asked and asked[0][2]["Authorization"] == "Basic abc"
 
 
-def test_instance_metadata(bench):
-    role = "/latest/meta-data/iam/security-credentials/"
-    routes = {("PUT", "/latest/api/token"): "token-of-session", ("GET", role): "the-role",
-              ("GET", role + "the-role"): json.dumps(provider_answer())}
-    with fake(routes) as (url, asked):
-        del bench.environment["AWS_EC2_METADATA_DISABLED"]
-        bench.environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = url
+def test_instance_metadata(bench, tmp_path):
+    with from_instance_metadata(bench, tmp_path) as asked:
         speaks(bench)
         reads = [headers for method, _, headers in asked if method == "GET"]
         assert reads and all({k.lower(): v for k, v in h.items()}["x-aws-ec2-metadata-token"] == "token-of-session" for h in reads)
+
+
+@contextlib.contextmanager
+def throttled(cloud: LocalCloud):
+    """Every 0.3 s one more control-plane operation refuses its next call; yields how many were told to."""
+    ended, told = threading.Event(), []
+    operations = itertools.cycle((
+        "DescribeEndpoint ListTags DescribeScalableTargets UpdateEndpointWeightsAndCapacities AddTags DescribeScalingPolicies "
+        "PutScalingPolicy PutMetricAlarm DescribeAlarms GetMetricData DescribeLogStreams RegisterScalableTarget DeleteTags "
+        "GetCallerIdentity").split())
+
+    def disturb() -> None:
+        while not ended.wait(0.3):
+            told.append(next(operations))
+            cloud.control({"throttle": {"operation": told[-1], "count": 1}})
+
+    disturber = threading.Thread(target=disturb)
+    disturber.start()
+    try:
+        yield told
+    finally:
+        ended.set()
+        disturber.join()
+
+
+@pytest.mark.parametrize("provider", [from_instance_metadata, *(pytest.param(p, marks=pytest.mark.soak) for p in (
+    from_environment, from_profile, from_process, from_container))])
+def test_the_whole_chain_with_signatures_throttling_and_a_skewed_clock(tmp_path, provider):
+    cloud = LocalCloud(tmp_path / "cloud", "--credentials", f"{KEY}:{SECRET}", "--control-token", "t", serve=BIN / "tts-serve")
+    try:
+        make_endpoint(cloud, "e", environment=FAST_PACE, key=KEY, secret=SECRET)
+        cloud.control({"skew_s": 200})  # within the 5 minutes that signatures may be off
+        chain = Bench(cloud, tmp_path)
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            del chain.environment[name]
+        chain.environment["HOME"] = str(tmp_path)
+        with provider(chain, tmp_path) as asked, throttled(cloud) as told:
+            chain.ok("drift")
+            chain.measured("qmax", "--yes", "--method", "ladder", "--rungs", "1,2,4", "--hold", "3", "--judge", "2", "--idle", "0s")
+            chain.ok("ttotal", "--yes", "--hold", "2", "--settle", "1", "--recover-factor", "3")
+            chain.ok("plan", "--peak-rps", "250", "--trough-rps", "50", "--assume-ratio", "1")
+            chain.ok("apply", "--yes")
+            chain.ok("validate")
+            chain.ok("drift")
+            assert len(told) > 20 and (asked or provider in (from_environment, from_profile, from_process))
+        sagemaker = cloud.client("sagemaker", KEY, SECRET)
+        described = sagemaker.describe_endpoint(EndpointName="e")
+        assert described["ProductionVariants"][0]["DesiredInstanceCount"] == chain.artifact("plan")["min_instances"]
+        assert sagemaker.list_tags(ResourceArn=described["EndpointArn"])["Tags"] == [] and chain.journals() == []
+        assert SECRET not in "".join(path.read_text(errors="replace") for path in chain.out.glob("*.json"))
+    finally:
+        cloud.stop()
 
 
 def test_none_at_all_says_what_to_do(bench):
