@@ -64,6 +64,15 @@ def test_base_images_without_a_digest_are_refused():
     assert done.returncode == 0 and f"CUDA_IMAGE=cuda{DIGEST}" in done.stdout and "WITH_WEIGHTS=1" in done.stdout, done.stdout
 
 
+def test_each_builder_makes_one_image_that_sagemaker_takes():
+    docker = build_image("cpu", "--base", f"debian{DIGEST}", "--with", "docker", "--dry-run").stdout
+    assert "--provenance=false" in docker and "--platform linux/amd64" in docker, docker
+    buildah = build_image("cpu", "--base", f"debian{DIGEST}", "--with", "buildah", "--dry-run").stdout
+    assert "--format docker" in buildah and "Dockerfile.cpu.dockerignore" in buildah and "--platform linux/amd64" in buildah, buildah
+    wrong = build_image("cpu", "--base", f"debian{DIGEST}", "--with", "kaniko", "--dry-run")
+    assert wrong.returncode == 2 and "docker or buildah" in wrong.stdout
+
+
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     folder = tmp_path_factory.mktemp("image") / "tree"
