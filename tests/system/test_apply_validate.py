@@ -16,10 +16,10 @@ TRACKING_KEY, STEP_KEY = "TargetTrackingScalingPolicyConfiguration", "StepScalin
 class Deployment:
     """An endpoint `e`, tts-bench for it, and what it takes to change it by hand."""
 
-    def __init__(self, cloud: LocalCloud, folder):
+    def __init__(self, cloud: LocalCloud, folder, environment=None):
         self.cloud = cloud
         self.bench = Bench(cloud, folder)
-        self.sagemaker = make_endpoint(cloud)
+        self.sagemaker = make_endpoint(cloud, environment=environment)
         self.scaling = cloud.client("application-autoscaling")
         self.cloudwatch = cloud.client("cloudwatch")
 

@@ -1,11 +1,15 @@
 """Readings that fail while an endpoint is measured: unknown, never 0, and nothing is changed because of them."""
 
+import json
 import threading
 import time
 
 import pytest
 from bench_tools import FAST_PACE, Bench, register_target, standing
+from fault_server import FaultServer
 from local_cloud import BIN, LocalCloud, make_endpoint, wait_for
+from test_apply_validate import IN, Deployment
+from test_driver import bench as bare_bench
 
 LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "3", "--judge", "2", "--idle", "0s"]
 
@@ -65,3 +69,65 @@ def test_a_stale_lock_of_a_dead_run_is_told_from_a_live_one(here):
     assert dead.returncode == 1 and "when it was killed" in dead.stdout and "thaw" in dead.stdout, dead.stdout
     bench.ok("thaw", "--yes")
     bench.measured(*LADDER)
+
+
+def held(folder, server: FaultServer, *words: str) -> tuple[int, dict, str]:
+    """A ladder of one rung on a bare server: exit code, rung, everything said."""
+    done = bare_bench(folder, "qmax", "--http", server.url, "--method", "ladder", "--idle", "0", "--records", "none", *words)
+    return done.returncode, json.loads((folder / "qmax.json").read_text())["rungs"][0], done.stdout + done.stderr
+
+
+def test_a_rung_that_still_drifts_is_unstable_and_the_exit_code_says_so(tmp_path):
+    with FaultServer(delay=0.05) as server:
+        ended = threading.Event()
+
+        def slower() -> None:
+            while not ended.wait(0.1):
+                server.delay *= 1.02
+
+        drifting = threading.Thread(target=slower)
+        drifting.start()
+        code, rung, said = held(tmp_path, server, "--rungs", "4", "--hold", "5", "--judge", "4")
+        ended.set()
+        drifting.join()
+    assert code == 4 and rung["verdict"] == "unstable" and "moves by +" in said, said
+
+
+def test_what_hangs_at_the_end_of_a_rung_fails_it(tmp_path):
+    """Every other latency is fine; but a server that lets over 5 % wait longer than the SLO does not meet it."""
+    with FaultServer(delay=0.05, every=20, fault="hang", hang=8) as server:
+        code, rung, said = held(tmp_path, server, "--rungs", "40", "--hold", "4", "--judge", "2", "--slo-ms", "1000")
+    assert code == 3 and rung["verdict"] == "fail" and "wait longer than the SLO" in rung["reason"], said
+    assert rung["p95_ms"] is None or rung["p95_ms"] < 1000
+
+
+@pytest.fixture
+def planned(tmp_path):
+    cloud = LocalCloud(tmp_path / "cloud", serve=BIN / "tts-serve")
+    deployment = Deployment(cloud, tmp_path, FAST_PACE)
+    assert deployment.plan() == 0
+    deployment.apply()
+    yield deployment
+    cloud.stop()
+
+
+def drift_rows(deployment: Deployment) -> dict:
+    deployment.bench.run("drift")
+    return {check["id"]: (check["level"], check["found"]) for check in deployment.bench.artifact("drift")["checks"]}
+
+
+def test_drift_finds_a_wrong_statistic_and_a_policy_without_its_alarm(planned):
+    assert f"alarm {IN}.Statistic" not in drift_rows(planned)
+    planned.change_alarm(IN, Statistic="SampleCount")
+    assert drift_rows(planned)[f"alarm {IN}.Statistic"][0] == "ERROR"
+    planned.cloudwatch.delete_alarms(AlarmNames=[IN])
+    assert drift_rows(planned)[f"alarm {IN}"][0] == "ERROR"
+
+
+@pytest.mark.soak
+def test_drift_finds_a_metric_without_datapoints_once_there_was_load(planned):
+    planned.change_alarm(IN, MetricName="ConcurrentRequestsPerModle")
+    assert drift_rows(planned)[f"alarm {IN}.StateValue"][0] != "ERROR"  # no load, no data
+    planned.bench.measured("load", "--yes", "--n", "1", "--duration", "12")
+    level, said = wait_for(lambda: (row := drift_rows(planned)[f"alarm {IN}.StateValue"])[0] == "ERROR" and row, 240, 5)
+    assert "no datapoint of ConcurrentRequestsPerModle although requests were served" in said
