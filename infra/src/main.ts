@@ -31,16 +31,17 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       return (await import("./cli/destroy.ts")).destroy(models, others, options, await cloudFor(options), terminal);
     }
     default: {
-      const { deploy, refusePlans } = await import("./cli/deploy.ts");
-      refusePlans(deployments); // before anything slower
+      const { deploy, refusePlans, withoutLocal } = await import("./cli/deploy.ts");
+      const remote = withoutLocal(deployments, options.all, terminal);
+      refusePlans(remote); // before anything slower
       const cloud = await cloudFor(options);
       // What would stop it at once is asked before the slower synthesis: credentials, and whether there is CloudFormation at all.
       await cloud.account();
       await cloud.stack(FOUNDATION_STACK);
-      await (await import("./cli/images.ts")).keepImages(deployments, cloud);
+      await (await import("./cli/images.ts")).keepImages(remote, cloud);
       const { synthesise } = await import("./app.ts");
       const { scratch } = await import("./scratch.ts");
-      return deploy(deployments, synthesise(deployments, options.out ?? scratch()), options, cloud, terminal);
+      return deploy(remote, synthesise(remote, options.out ?? scratch()), options, cloud, terminal);
     }
   }
 }

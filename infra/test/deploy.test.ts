@@ -1,7 +1,7 @@
 // deploy, destroy and diff against a fake account: the order, what is refused before anything changes, and what failures say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type TemplateBody, deploy, refusePlans } from "../src/cli/deploy.ts";
+import { type TemplateBody, deploy, refusePlans, withoutLocal } from "../src/cli/deploy.ts";
 import { withoutWhatBlocks } from "../src/cli/blocked.ts";
 import { destroy } from "../src/cli/destroy.ts";
 import { keepImages } from "../src/cli/images.ts";
@@ -9,6 +9,7 @@ import type { Options } from "../src/cli/options.ts";
 import { parseOptions } from "../src/cli/options.ts";
 import { explain } from "../src/cli/problems.ts";
 import { templateDiff } from "../src/cli/template_diff.ts";
+import { where } from "../src/cli/terminal.ts";
 import { Problem } from "../src/problem.ts";
 import { deployment, plan } from "./fixtures.ts";
 import { FakeCloud, FakeTerminal } from "./fake_cloud.ts";
@@ -89,6 +90,22 @@ test("a plan that may not be deployed stops the deployment; no plan does not", a
   assert.match(problem.message, /feasible/);
   assert.match(problem.remedy, /--no-plan/);
   refusePlans([deployment(undefined, undefined, { noPlan: true })]);
+});
+
+test("a model of a local cloud is refused by name and left out of all", () => {
+  const local = deployment(undefined, (text) => text.replace('image = ""', 'image = "local"'), { noPlan: true });
+  assert.throws(() => withoutLocal([local], false, new FakeTerminal()), (error: unknown) => error instanceof Problem && /local cloud only/.test(error.message) && /tts-local up/.test(error.remedy));
+  const terminal = new FakeTerminal();
+  assert.deepEqual(withoutLocal([one, local], true, terminal), [one]);
+  assert.match(terminal.text(), /kokoro-82m: left out/);
+});
+
+test("account, region and the address of every service are said, the one of the environment too", () => {
+  assert.equal(where("1", "us-east-1", "http://127.0.0.1:1"), "account 1  region us-east-1  at http://127.0.0.1:1");
+  process.env["AWS_ENDPOINT_URL"] = "http://127.0.0.1:2";
+  assert.match(where("1", "us-east-1", undefined), /at http:\/\/127\.0\.0\.1:2$/);
+  delete process.env["AWS_ENDPOINT_URL"];
+  assert.equal(where("1", "us-east-1", undefined), "account 1  region us-east-1");
 });
 
 test("expired credentials, missing region, refusal: cause and remedy", async () => {

@@ -34,6 +34,10 @@ for (const [words, said] of wrong) {
   });
 }
 
+test("help and version are taken as words too", () => {
+  assert.ok(parseOptions(["help"]).help && parseOptions(["version"]).version);
+});
+
 test("the help names every command and option", () => {
   for (const word of ["list", "status", "synth", "diff", "deploy", "destroy", "--all", "--region", "--profile", "--image-uri",
     "--hf-token-secret", "--plan", "--out", "--endpoint-url"]) assert.ok(usage().includes(word), word);

@@ -38,7 +38,7 @@ test("counts, suspension, an inert policy and alarms are shown", async () => {
 });
 
 test("without a deployable plan the condition is shown", async () => {
-  assert.match(await shown(undefined), /plan +not deployable: plan_present/);
+  assert.match(await shown(undefined), /plan +not deployable: plan_present fails/);
 });
 
 test("a plan says how old it is, and whether it was measured again since", async () => {

@@ -7,7 +7,7 @@ import type { Cloud } from "./cloud.ts";
 import type { Options } from "./options.ts";
 import { deployedTemplate, deployStack, refuseHalfDeployed } from "./stack_runner.ts";
 import { sayScaling } from "./synth.ts";
-import type { Terminal } from "./terminal.ts";
+import { type Terminal, where } from "./terminal.ts";
 import { fillWeights, putSource } from "./weights.ts";
 
 export interface TemplateBody { stack: string; body: string }
@@ -21,6 +21,19 @@ export function refusePlans(deployments: Deployment[]): void {
     throw new Problem(`${planPath} may not be deployed: ${failures.map(({ condition, message }) => `${condition}: ${message}`).join("; ")}`,
       `${failures[0]?.remedy}; or deploy ${model.named} without autoscaling with --no-plan`, EXIT.negative);
   }
+}
+
+// A model of a local cloud has a machine and a price that no account knows: --all leaves it out, and by name it is refused.
+export function withoutLocal(deployments: Deployment[], all: boolean, terminal: Terminal): Deployment[] {
+  const local = deployments.filter(({ model, image }) => model.image === "local" && image === "");
+  const first = local[0]?.model;
+  if (first === undefined) return deployments;
+  if (!all || local.length === deployments.length) {
+    throw new Problem(`${first.name} is for a local cloud only (container.image = "local" in ${first.path})`,
+      `tts-local up ${first.named}; or name another model: speech-infra list`);
+  }
+  for (const { model } of local) terminal.say(`${model.name}: left out, it is for a local cloud only (container.image = "local")`);
+  return deployments.filter((one) => !local.includes(one));
 }
 
 const wanted = ({ model, judgement }: Deployment): { least: number; most: number } => (judgement.scaling
@@ -83,7 +96,7 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
     await checkQuota(cloud, terminal, deployment);
     sayScaling(deployment, terminal);
   }
-  terminal.say(`account ${account}  region ${cloud.region()}${options.endpointUrl === undefined ? "" : `  at ${options.endpointUrl}`}`);
+  terminal.say(where(account, cloud.region(), options.endpointUrl));
   terminal.say(`this will run ${cost(deployments)}`);
   if (!options.yes && !(await terminal.confirm(`deploy ${deployments.map(({ model }) => model.name).join(", ")}`))) {
     throw new Problem("not confirmed; nothing was changed", "answer y, or pass --yes", EXIT.negative);
@@ -104,7 +117,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
   if (deployment.image === "") {
     const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
     throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
-      `docker/build-image.sh cpu, push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
+      `docker/build-image.sh cpu --base debian:12-slim@sha256:... (docs/operations.md, Image), push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
   }
   const name = endpointStack(model.name);
   const deployed = await deployedTemplate(cloud, name);

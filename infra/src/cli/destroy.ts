@@ -4,7 +4,7 @@ import { EXIT, Problem } from "../problem.ts";
 import type { Cloud } from "./cloud.ts";
 import type { Options } from "./options.ts";
 import { removeStack } from "./stack_runner.ts";
-import type { Terminal } from "./terminal.ts";
+import { type Terminal, where } from "./terminal.ts";
 
 export async function destroy(models: string[], otherModels: string[], options: Options, cloud: Cloud, terminal: Terminal): Promise<number> {
   const account = await cloud.account();
@@ -18,7 +18,7 @@ export async function destroy(models: string[], otherModels: string[], options: 
     }
     stacks.push(FOUNDATION_STACK);
   }
-  terminal.say(`account ${account}  region ${cloud.region()}${options.endpointUrl === undefined ? "" : `  at ${options.endpointUrl}`}`);
+  terminal.say(where(account, cloud.region(), options.endpointUrl));
   terminal.say(`this will delete ${stacks.join(", ")}${options.deleteWeights ? ` and the bucket ${bucket} with all that lies in it` : ""}; `
     + "requests in flight fail, and instances stop costing");
   if (!options.yes && !(await terminal.confirm("delete them"))) throw new Problem("not confirmed; nothing was deleted", "answer y, or pass --yes", EXIT.negative);

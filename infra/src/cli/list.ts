@@ -14,7 +14,7 @@ export function list(options: Options, terminal: Terminal): number {
     try {
       const { model, judgement } = makeDeployment(name, options);
       const scaling = judgement.scaling ? `${judgement.plan.rule}, ${judgement.plan.policy.carrier} (${judgement.path})`
-        : `none: ${judgement.failures[0]?.condition}`;
+        : `none: ${judgement.failures[0]?.condition} fails`;
       rows.push([model.name, model.endpoint, model.instanceType, `${model.minInstances} to ${model.maxInstances}`, model.transport, scaling]);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

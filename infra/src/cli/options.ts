@@ -97,6 +97,7 @@ export function parseOptions(words: string[]): Options {
     found[camel(row.name)] = value;
   }
   const [command = "", ...models] = rest;
+  if (command === "help" || command === "version") found[command] = true;
   const options = { all: false, noPlan: false, yes: false, deleteWeights: false, foundation: false, help: false, version: false,
     ...found, command, models } as unknown as Options;
   if (options.help || options.version) return options;

@@ -41,7 +41,7 @@ function planRow({ judgement }: Deployment): Row {
     return ["plan", `${judgement.plan.verdict}, ${age(judgement.plan.created, judgement.path)}`, [judgement.path, ...measuredSince(judgement.plan, judgement.path), ...judgement.notes].join("; ")];
   }
   const failure = judgement.failures[0];
-  return ["plan", `not deployable: ${failure?.condition}`, failure?.message ?? ""];
+  return ["plan", `not deployable: ${failure?.condition} fails`, failure?.message ?? ""];
 }
 
 async function rowsOf(deployment: Deployment, cloud: Cloud): Promise<Row[]> {

@@ -34,6 +34,12 @@ export function realTerminal(): Terminal {
   };
 }
 
+// Whose money and which place: said before anything changes.
+export function where(account: string, region: string, endpointUrl: string | undefined): string {
+  const url = endpointUrl ?? process.env["AWS_ENDPOINT_URL"];
+  return `account ${account}  region ${region}${url === undefined || url === "" ? "" : `  at ${url}`}`;
+}
+
 // Columns as wide as their longest cell.
 export function table(rows: string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
