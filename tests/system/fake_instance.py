@@ -2,7 +2,8 @@
 """A stand-in for tts-serve with faults on demand: the body's "do" says what happens to a request.
 
 ok (default) echoes; slow waits "s" seconds; status answers "code"; cut closes in mid-stream; die ends the process;
-stream sends "n" parts "s" seconds apart. TTS_FAKE_START=fail ends at once, TTS_FAKE_START=hang never answers /ping.
+stream sends "n" parts "s" seconds apart, or parts of "sizes" bytes, those after the first when the file "gate" exists.
+TTS_FAKE_START=fail ends at once, TTS_FAKE_START=hang never answers /ping.
 """
 
 import http.server
@@ -34,6 +35,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
 
+    def sized_parts(self, sizes, gate):
+        data = bytes(i % 251 for i in range(sum(sizes)))
+        for i, size in enumerate(sizes):
+            while i and not os.path.exists(gate):
+                time.sleep(0.02)
+            self.part(data[:size])
+            data = data[size:]
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
@@ -53,7 +62,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Type", "audio/pcm")
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
-            for i in range(order.get("n", 3)):
+            self.sized_parts(order.get("sizes", []), order.get("gate"))
+            for i in range(0 if "sizes" in order else order.get("n", 3)):
                 self.part(b"part-%d" % i)
                 time.sleep(order.get("s", 0.02))
             if what == "cut":
