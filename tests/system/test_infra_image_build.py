@@ -56,11 +56,17 @@ def built(tmp_path_factory):
     build = tmp_path_factory.mktemp("stage") / "build"
     command = [DOCKER / "build-tree.sh", "--out", build / "tree", "--binary", BIN / "tts-serve"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=300)
-    return build
+    yield build
+    shutil.rmtree(build)
 
 
-def test_the_cpu_image_is_the_tree_and_its_settings(tmp_path, built):
-    builder = Builder(tmp_path)
+@pytest.fixture
+def builder(tmp_path):
+    yield Builder(tmp_path)
+    shutil.rmtree(tmp_path / "images", ignore_errors=True)  # a gigabyte
+
+
+def test_the_cpu_image_is_the_tree_and_its_settings(builder, built):
     builder.final_stage("cpu", built)
     is_what_sagemaker_runs(builder.config())
     image = builder.mounted()
@@ -70,9 +76,8 @@ def test_the_cpu_image_is_the_tree_and_its_settings(tmp_path, built):
     assert got == want
 
 
-def cuda_image(tmp_path, built) -> Builder:
+def cuda_image(builder, tmp_path, built) -> None:
     """The final stage over what stands for a CUDA runtime: a C library, a shell, and nothing of ours."""
-    builder = Builder(tmp_path)
     ours = shutil.ignore_patterns("opt", "local", "headroom", "espeak-ng-data")
     shutil.copytree(built / "tree", tmp_path / "runtime" / "tree", symlinks=True, ignore=ours)
     (tmp_path / "runtime" / "Dockerfile").write_text("FROM scratch\nCOPY tree/ /\n")
@@ -83,11 +88,11 @@ def cuda_image(tmp_path, built) -> Builder:
         library.unlink()  # as the build stage does
     builder.final_stage("cuda", stage, "--build-arg", "CUDA_IMAGE=localhost/runtime")
     is_what_sagemaker_runs(builder.config())
-    return builder
+    shutil.rmtree(stage)
 
 
-def test_the_cuda_image_lays_the_program_over_its_base_and_runs(tmp_path, built):
-    builder = cuda_image(tmp_path, built)
+def test_the_cuda_image_lays_the_program_over_its_base_and_runs(builder, tmp_path, built):
+    cuda_image(builder, tmp_path, built)
     image = pathlib.Path(builder.mounted())
     for path in ("opt/headroom/bin/tts-serve", "usr/lib/x86_64-linux-gnu/espeak-ng-data/phontab", "usr/lib/x86_64-linux-gnu/libc.so.6",
                  "usr/local/bin/healthcheck", "usr/share/headroom/sbom.cdx.json"):
@@ -101,8 +106,7 @@ def test_the_cuda_image_lays_the_program_over_its_base_and_runs(tmp_path, built)
 @pytest.mark.soak
 @pytest.mark.model
 @pytest.mark.skipif(not BASE, reason="HEADROOM_BASE_IMAGE names no base image")
-def test_the_whole_image_builds_and_runs(tmp_path):
-    builder = Builder(tmp_path)
+def test_the_whole_image_builds_and_runs(builder):
     builder.call(DOCKER / "build-image.sh", "cpu", "--with", "buildah", "--base", BASE, "--tag", "whole", timeout=3 * 3600)
     is_what_sagemaker_runs(builder.config("whole"))
     image = pathlib.Path(builder.mounted("whole"))
