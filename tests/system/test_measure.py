@@ -1,6 +1,7 @@
 """qmax and ttotal on real paced instances: the published run reproduced, and nothing left behind whatever ends them."""
 
 import json
+import os
 import random
 import signal
 import time
@@ -8,7 +9,7 @@ import time
 import jsonschema
 import pytest
 from bench_tools import FAST_PACE, PUBLISHED_PACE, Bench, paced_cloud, register_target, standing
-from local_cloud import ROOT, SLOW, wait_for
+from local_cloud import BIN, ROOT, SLOW, LocalCloud, alive, children, make_endpoint, wait_for
 
 PUBLISHED = json.loads((ROOT / "tests" / "golden" / "published-run.json").read_text())
 # --force: the fixture suspends scaling on purpose, which drift reports.
@@ -199,6 +200,13 @@ def test_two_runs_never_share_an_endpoint(fast, tmp_path):
     assert standing(cloud) == before
 
 
+def drift_sees_what_is_left(cloud, bench, before: dict) -> None:
+    """Whatever a killed run left changed, drift reports as a freeze, with the command that undoes it."""
+    if standing(cloud) != before:
+        done = bench.run("drift")
+        assert done.returncode == 3 and "freeze" in done.stdout and "thaw" in done.stdout, done.stdout
+
+
 def thaw_twice(cloud, bench: Bench) -> None:
     """Where something was left thaw restores it; where nothing was, it changes nothing and asks (the flags are not its own)."""
     left = bool(bench.journals() or standing(cloud)["tags"])
@@ -248,6 +256,7 @@ def test_kill_9_at_a_hundred_moments_is_restored_exactly(tmp_path, command):
             run.kill()
             run.wait(60 * SLOW)
             run.stdout.close()
+            drift_sees_what_is_left(cloud, bench, before)
             thaw_twice(cloud, bench)
             assert standing(cloud) == before, f"{command} at {moment:.2f} s"
             assert bench.journals() == []
@@ -272,6 +281,32 @@ def test_the_certified_search_on_the_paced_engine(tmp_path, jitter, low, high):
         cloud.stop()
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(SLOW > 1, reason="a sanitizer build is too slow for the published pace")
+def test_a_host_that_stands_still_is_not_held_against_the_server(tmp_path):
+    """Driver, cloud and instance stopped together for half a second, over and over: what a busy host does to all of them."""
+    cloud = paced_cloud(tmp_path, PUBLISHED_PACE)
+    try:
+        bench = Bench(cloud, tmp_path)
+        run = bench.start("qmax", "--yes")
+        pids = [run.pid, cloud.process.pid, *children(cloud)]
+        while run.poll() is None:
+            time.sleep(random.uniform(12, 24))
+            for what in (signal.SIGSTOP, signal.SIGCONT):
+                for pid in pids:
+                    if alive(pid):
+                        os.kill(pid, what)
+                time.sleep(0.5 if what == signal.SIGSTOP else 0)
+        assert run.returncode in (0, 4), run.stdout.read()
+        run.stdout.close()
+        artifact = check_artifact(bench, "qmax")
+        assert artifact["first_fail"] is None or artifact["first_fail"] > 53, artifact["sentence"]
+        assert artifact["q_max_interval"][0] <= 53 <= artifact["q_max_interval"][1], artifact["sentence"]
+        assert any("stood still" in (rung["reason"] or "") for rung in artifact["rungs"])
+    finally:
+        cloud.stop()
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("command", ["qmax", "ttotal"])
 def test_any_end_at_any_moment_is_restored_exactly(tmp_path, how, command):
@@ -292,12 +327,44 @@ def test_any_end_at_any_moment_is_restored_exactly(tmp_path, how, command):
             code = run.wait(60 * SLOW)
             output = run.stdout.read()
             if how == signal.SIGKILL:
+                drift_sees_what_is_left(cloud, bench, before)
                 thaw_twice(cloud, bench)
             else:
                 # Before the handlers are there, the signal ends the process as it would any other.
                 assert code in (130, 0, 4, -how), f"{command} {how} at {moment:.2f} s: exit {code}\n{output}"
             assert standing(cloud) == before, f"{command} {how} at {moment:.2f} s\n{output}"
             assert bench.journals() == []
+    finally:
+        cloud.stop()
+
+
+def test_a_signal_while_updating_is_waited_out_and_then_asked_for_within_five_seconds(tmp_path):
+    """ttotal's second instance is on its way, so that the endpoint refuses any change until it is there."""
+    cloud = LocalCloud(tmp_path / "cloud", "--provision-delay", "4s", serve=BIN / "tts-serve")
+    try:
+        sagemaker = make_endpoint(cloud, "e", environment=FAST_PACE)
+        register_target(cloud, scale_in=True)
+        bench = Bench(cloud, tmp_path)
+        bench.measured(*QUICK_LADDER)
+        before = standing(cloud)
+        run = bench.start("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
+
+        def seen() -> tuple[str, int]:
+            described = sagemaker.describe_endpoint(EndpointName="e")
+            return described["EndpointStatus"], described["ProductionVariants"][0]["DesiredInstanceCount"]
+
+        wait_for(lambda: seen() == ("Updating", 2))
+        run.send_signal(signal.SIGINT)
+        accepts = None  # since when the endpoint would take the change
+        while seen()[1] == 2:
+            if seen()[0] == "InService":
+                accepts = accepts or time.monotonic()
+                assert time.monotonic() - accepts < 5 * SLOW
+            assert bench.journals() and standing(cloud)["tags"]
+            time.sleep(0.1)
+        assert run.wait(60 * SLOW) == 130, run.stdout.read()
+        run.stdout.close()
+        assert standing(cloud) == before and bench.journals() == []
     finally:
         cloud.stop()
 
