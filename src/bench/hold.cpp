@@ -10,6 +10,7 @@
 #include "base/names.hpp"
 #include "capacity/bound.hpp"
 #include "capacity/policy.hpp"
+#include "load/stall.hpp"
 #include "stats/percentile.hpp"
 #include "stats/trend.hpp"
 
@@ -19,6 +20,8 @@ namespace {
 constexpr auto kTick = std::chrono::milliseconds(500);
 constexpr auto kMetricPeriod = std::chrono::seconds(10);
 constexpr auto kMetricPatience = std::chrono::minutes(2);
+constexpr base::Duration kLeastStall = std::chrono::milliseconds(50);
+constexpr double kStallShare = 0.02;  // of the SLO
 
 void show_progress(const Session& session, const HoldPlan& plan, const load::Driver& driver,
                    base::Duration held) {
@@ -117,13 +120,37 @@ Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& pl
   return look;
 }
 
+// Whether each success of the window was under way while this host stood still; empty: none was.
+std::vector<bool> touched_by_stalls(const load::Driver& driver, double slo_ms, base::SteadyTime from,
+                                    base::SteadyTime to) {
+  const auto share = std::chrono::duration_cast<base::Duration>(
+      std::chrono::duration<double, std::milli>(kStallShare * slo_ms));
+  const auto stalls =
+      load::find_stalls(driver.samples(), load::DriverOptions{}.sample_every, std::max(kLeastStall, share));
+  // A stall before the window may still have delayed its first requests.
+  const bool none = std::none_of(stalls.begin(), stalls.end(), [&](const load::Stall& stall) {
+    return stall.to >= from - (to - from) && stall.from <= to;
+  });
+  std::vector<bool> out;
+  if (none) return out;
+  for (const auto& record : driver.records()) {
+    if (record.outcome == load::Outcome::kOk && record.first_byte && record.end >= from && record.end < to)
+      out.push_back(load::overlaps(stalls, record.start, *record.first_byte));
+  }
+  return out;
+}
+
 // Successes in order, spread evenly over the time they took: the bound needs their order, and their times
 // only roughly.
-std::vector<capacity::Completion> completions(const load::WindowView& view, double from_s, double to_s) {
+std::vector<capacity::Completion> completions(const load::WindowView& view, double from_s, double to_s,
+                                              const std::vector<bool>& touched) {
   std::vector<capacity::Completion> out;
   const auto count = static_cast<double>(view.ttfab_samples_ms.size());
-  for (const double ms : view.ttfab_samples_ms)
-    out.push_back({from_s + (to_s - from_s) * static_cast<double>(out.size()) / count, ms});
+  for (const double ms : view.ttfab_samples_ms) {
+    const std::size_t i = out.size();
+    out.push_back(
+        {from_s + (to_s - from_s) * static_cast<double>(i) / count, ms, i < touched.size() && touched[i]});
+  }
   return out;
 }
 
@@ -141,8 +168,9 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   auto in_flight = in_flight_between(driver, look.from, now);
   const bool changed = instances_changed(session, 1);
   const double now_s = base::to_s(now - began);
+  const auto touched = touched_by_stalls(driver, plan.slo_ms, look.from, now);
   const auto judged = capacity::judge_bound(
-      bound, plan.n, completions(look.view, base::to_s(look.from - began), now_s), last);
+      bound, plan.n, completions(look.view, base::to_s(look.from - began), now_s, touched), last);
   look.summary = judged.summary;
   if (judged.cut) {
     look.from =

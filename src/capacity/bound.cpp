@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -52,9 +53,7 @@ Limits p95_limits(const stats::RoundSummary& s, double alpha_per_look) {
   return {std::min(s.p95, s.normal_p95()) - reach, std::max(s.p95, s.normal_p95()) + reach};
 }
 
-}  // namespace
-
-BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> all,
+BoundJudgement judge_whole(const BoundSettings& settings, int n, std::span<const Completion> all,
                            bool last_look) {
   BoundJudgement out;
   std::vector<double> whole;
@@ -99,6 +98,25 @@ BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const
         fmt::format("p95 lies between {:.1f} and {:.1f} ms: too near the SLO of {:.0f} ms for the noise",
                     p95.low, p95.high, settings.slo_ms);
   }
+  return out;
+}
+
+}  // namespace
+
+BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> all,
+                           bool last_look) {
+  std::vector<Completion> untouched;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(untouched),
+               [](const Completion& one) { return !one.stalled; });
+  const std::size_t touched = all.size() - untouched.size();
+  if (touched == 0) return judge_whole(settings, n, all, last_look);
+  const bool rare = touched <= untouched.size();
+  BoundJudgement out = judge_whole(settings, n, rare ? untouched : all, last_look);
+  const bool too_few = !out.summary || out.summary->rounds < settings.least_rounds;
+  if (rare ? too_few && last_look : out.verdict == RungVerdict::kFail)
+    out.verdict = last_look ? RungVerdict::kUnstable : RungVerdict::kUndecided;
+  out.reason += fmt::format("; this host stood still while {} of {} requests were under way{}", touched,
+                            all.size(), rare ? ", which are left out" : ": hold again when it is quieter");
   return out;
 }
 

@@ -28,6 +28,7 @@ struct BoundSettings {
 struct Completion {
   double at_s = 0;
   double ttfab_ms = 0;
+  bool stalled = false;  // the measuring host itself stood still while it was under way
 };
 
 struct BoundJudgement {
@@ -39,6 +40,10 @@ struct BoundJudgement {
 };
 
 // `after_transient`: completions in order, without the first 1.5 N. last_look: the hold ends here.
+//
+// A host that stands still adds latency that is not the server's, so what a stall touched is left out. Where
+// that is more than half, or leaves too few rounds, the rung does not fail: it is undecided, and unstable at
+// the end of the hold.
 BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> after_transient,
                            bool last_look);
 

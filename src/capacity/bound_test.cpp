@@ -99,6 +99,29 @@ TEST(Bound, OfTheSameRungFiveTimesNeverContradictsItself) {
   }
 }
 
+// 52 meet the SLO; a host that stands still for a second makes a round of them look as if they did not.
+TEST(Bound, LeavesOutWhatAStallOfTheHostTouched) {
+  const ServiceFamily stalled{.name = "stalled", .stall_every_s = 15, .stall_s = 1};
+  const auto evidence = hold(stalled, 52, 45);
+  auto blind = evidence;
+  for (auto& one : blind) one.stalled = false;
+  const BoundSettings settings;
+  EXPECT_EQ(judge_bound(settings, 52, blind, false).verdict, RungVerdict::kFail);
+  const auto judged = judge_bound(settings, 52, evidence, false);
+  EXPECT_EQ(judged.verdict, RungVerdict::kPass);
+  EXPECT_THAT(judged.reason, ::testing::HasSubstr("stood still"));
+  EXPECT_EQ(judge(stalled, 55, 45, 3000).verdict, RungVerdict::kFail);
+}
+
+TEST(Bound, AHostThatStandsStillMostOfTheTimeFailsNothing) {
+  const ServiceFamily stalled{.name = "stalled", .stall_every_s = 5, .stall_s = 1};
+  const auto evidence = hold(stalled, 60, 45);
+  EXPECT_EQ(judge_bound({}, 60, evidence, false).verdict, RungVerdict::kUndecided);
+  const auto last = judge_bound({}, 60, evidence, true);
+  EXPECT_EQ(last.verdict, RungVerdict::kUnstable);
+  EXPECT_THAT(last.reason, ::testing::HasSubstr("hold again"));
+}
+
 TEST(Bound, LooksAtFixedTimesAndAtTheEnd) {
   BoundSettings settings;
   EXPECT_EQ(next_look(settings, 0, 240), 20);

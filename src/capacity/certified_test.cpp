@@ -174,6 +174,26 @@ TEST(CertifiedSearch, HoldsTheTruthInItsIntervalOverManyKindsOfServices) {
   EXPECT_LE(longest, 2178 / 4.0);
 }
 
+// A host that stands still for 0.4 s about twice a minute; the same searches without the evidence go wrong.
+TEST(CertifiedSearch, AHostThatStandsStillProvesNothingAgainstTheServer) {
+  const BoundSettings bound;
+  const auto blind = [&](int n, std::span<const Completion> all, bool last) {
+    std::vector<Completion> unmarked(all.begin(), all.end());
+    for (auto& one : unmarked) one.stalled = false;
+    return judge_bound(bound, n, unmarked, last);
+  };
+  int blind_wrong = 0;
+  for (int i = 0; i < 20; ++i) {
+    const ServiceFamily family{.name = "stalled", .stall_every_s = 29 + i * 0.7, .stall_s = 0.4};
+    const auto seeing = simulate_search(family, 1);
+    EXPECT_EQ(seeing.result.interval, (Interval{53, 53})) << seeing.trace;
+    EXPECT_LE(seeing.seconds, 2178 / 7.0);
+    const auto unseen = simulate_search(family, 1, {}, blind).result;
+    blind_wrong += unseen.first_fail && *unseen.first_fail <= 53;
+  }
+  EXPECT_GT(blind_wrong, 2);
+}
+
 TEST(CertifiedSearch, IsExactOnThePacedEngineWithinASeventhOfTheLadder) {
   const auto run = simulate_search(test::known_families().front(), 7);
   EXPECT_EQ(run.result.interval, (Interval{53, 53}));

@@ -33,6 +33,7 @@ struct ServiceFamily {
   double drift_per_600s = 0;                     // relative
   double load_slope = 0;                         // service x (1 + slope * N / 100)
   double period_s = 0, period_share = 0;         // a sine on the service
+  double stall_every_s = 0, stall_s = 0;         // the whole host stands still
 };
 
 class SimulatedService {
@@ -65,17 +66,30 @@ class SimulatedService {
       }
       const auto worker = std::min_element(workers_.begin(), workers_.end());
       const double start = std::max(sent, *worker);
-      const double end = start + service_s(start);
+      const double end = through_stalls(start, service_s(start));
       *worker = end;
       const double done = end + kOutsideS;
       arrivals_.push(done);
       now_ = std::max(now_, done);
-      return {done, (done - sent) * 1000};
+      return {done, (done - sent) * 1000, stalls_before(done) > stalls_before(sent - f_.stall_s)};
     }
   }
 
  private:
   static constexpr double kOutsideS = 0.0041;
+
+  // How many stalls began before `at`: at every multiple of stall_every_s but 0.
+  double stalls_before(double at) const {
+    return f_.stall_every_s > 0 ? std::max(0.0, std::ceil(at / f_.stall_every_s) - 1) : 0;
+  }
+  // When work of `left` seconds that begins at `at` ends.
+  double through_stalls(double at, double left) const {
+    if (f_.stall_every_s <= 0) return at + left;
+    const double last = stalls_before(at) * f_.stall_every_s;
+    if (last > 0) at = std::max(at, last + f_.stall_s);
+    const double next = (stalls_before(at) + 1) * f_.stall_every_s;
+    return at + left <= next ? at + left : through_stalls(next + 1e-9, left - (next - at));
+  }
 
   double draw() {
     switch (f_.shape) {
