@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """./dev conformance: the official AWS clients live through an endpoint of tts-local, one after another.
 
-boto3 current and 1.34, AWS CLI v1, the JavaScript SDK v3, the SDK for Go v2 and, for the bidirectional stream, the Rust SDK.
+boto3 current and 1.34, AWS CLI v1, the JavaScript SDK v3, the SDK for Go v2 and, for the bidirectional stream, the Rust and the Python SDK.
 Tools go into <cache>/conformance, in pinned versions, on first use. A client whose tool chain is missing is skipped and named.
 usage: run.py [NAME...]  exit code 0 when every client that ran agrees.
 """
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from local_cloud import BIN, CACHE, LocalCloud, make_endpoint  # noqa: E402
 TOOLS = CACHE / "conformance"
 STEPS = ["create", "invoke", "stream", "scale", "metrics", "logs and quotas", "delete"]
 OLD_BOTO3, CLI = "boto3==1.34.162", "awscli==1.46.3"
+BIDI = "aws-sdk-sagemaker-runtime-http2[awscrt]==0.12.0"
 
 
 class Missing(Exception):
@@ -40,13 +42,25 @@ def need(program, why):
     return found
 
 
-def venv(package):
-    folder = TOOLS / package.replace("==", "-")
+def venv(package, python=sys.executable):
+    folder = TOOLS / re.sub(r"\[.*\]", "", package).replace("==", "-")
     if not (folder / "ready").exists():
-        make(sys.executable, "-m", "venv", "--clear", folder)
+        make(python, "-m", "venv", "--clear", folder)
+        # The pip of older Pythons searches for minutes.
+        make(folder / "bin" / "pip", "install", "--quiet", "--upgrade", "pip==26.3")
         make(folder / "bin" / "pip", "install", "--quiet", package)
         (folder / "ready").touch()
     return folder / "bin"
+
+
+def new_python():
+    """A Python of 3.12 or later, which the bidirectional SDK needs."""
+    known = sorted(pathlib.Path.home().glob(".pyenv/versions/3.1[2-9]*/bin/python3"), reverse=True)
+    for candidate in [os.environ.get("HEADROOM_NEW_PYTHON"), "python3.14", "python3.13", "python3.12", *known]:
+        found = shutil.which(candidate) if candidate else None
+        if found and subprocess.run([found, "-c", "import sys; sys.exit(sys.version_info < (3, 12))"], capture_output=True).returncode == 0:
+            return found
+    raise Missing("Python 3.12 or later is not at hand; name one in HEADROOM_NEW_PYTHON")
 
 
 def boto3_current(cloud):
@@ -90,12 +104,21 @@ def rust(cloud):
     compiler = need("cargo", "see https://rustup.rs")
     folder = copy_sources("rust", ["Cargo.toml", "Cargo.lock", "src/main.rs"])
     make(compiler, "build", "--locked", "--quiet", cwd=folder)
-    make_endpoint(cloud, "rust", environment={"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "20"}, key="AKID", secret="right")
-    return ([folder / "target" / "debug" / "bidi", f"https://localhost:{cloud.bidi_port}", "rust"],
+    return speak(cloud, folder / "target" / "debug" / "bidi")
+
+
+def python_bidi(cloud):
+    return speak(cloud, venv(BIDI, new_python()) / "python", HERE / "bidi.py")
+
+
+def speak(cloud, *command):
+    make_endpoint(cloud, "b", environment={"TTS_ENGINE": "paced", "TTS_SERVICE_MS": "20"}, key="AKID", secret="right")
+    return ([*command, f"https://localhost:{cloud.bidi_port}", "b"],
             ["bidirectional stream", "refused before the stream"], {"SSL_CERT_FILE": str(cloud.ca)})
 
 
-CLIENTS = {"boto3": boto3_current, "boto3-1.34": boto3_old, "awscli": cli, "javascript": javascript, "go": go, "rust": rust}
+CLIENTS = {"boto3": boto3_current, "boto3-1.34": boto3_old, "awscli": cli, "javascript": javascript, "go": go, "rust": rust,
+           "python-bidi": python_bidi}
 
 
 def run(name):
