@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 namespace headroom::capacity {
 namespace {
@@ -50,6 +51,23 @@ std::optional<double> aggregate(const std::string& type, std::span<const std::op
   if (type == "Minimum") return low;
   if (type == "Maximum") return high;
   return sum / count;
+}
+
+double step_breach(Comparison comparison, double threshold, const std::string& aggregation,
+                   std::span<const std::optional<double>> points) {
+  const bool less = comparison == Comparison::kLess || comparison == Comparison::kLessOrEqual;
+  const double beside = less ? -std::numeric_limits<double>::min() : 0.0;
+  const auto value = aggregate(aggregation, points);
+  if (!value) return beside;
+  const double breach = *value - threshold;
+  return (less ? breach > 0 : breach < 0) ? beside : breach;
+}
+
+std::optional<double> newest_point(std::span<const std::optional<double>> points) {
+  for (auto it = points.rbegin(); it != points.rend(); ++it) {
+    if (*it) return *it;
+  }
+  return std::nullopt;
 }
 
 std::optional<int> step_adjustment(const StepRule& rule, double breach) {

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "capacity/alarm_rules.hpp"
 #include "capacity/policy.hpp"
 
 namespace headroom::capacity {
@@ -58,6 +59,13 @@ int scale_out_base(const Fleet& fleet, const ScalingMemory& memory, CapacityBase
 
 // The metric that steps are chosen by. MetricAggregationType: over the datapoints that the alarm looked at.
 std::optional<double> aggregate(const std::string& type, std::span<const std::optional<double>> points);
+
+// Metric minus threshold, for step_adjustment(). An alarm that rings by its missing-data rule, without a
+// datapoint or with present ones on the other side, takes the step beside its threshold.
+double step_breach(Comparison comparison, double threshold, const std::string& aggregation,
+                   std::span<const std::optional<double>> points);
+// What target tracking goes by: the newest datapoint that is there.
+std::optional<double> newest_point(std::span<const std::optional<double>> points);
 
 // The adjustment of the step that holds `breach` (metric minus threshold); nullopt in a gap. A step holds its
 // lower bound where the breach is positive, its upper bound where it is negative.

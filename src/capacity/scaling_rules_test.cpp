@@ -205,5 +205,30 @@ TEST(Decision, LetsTrackingInOnlyWhenAllPoliciesAgree) {
   EXPECT_EQ(decide({4, 4}, {1, 9}, {}, {&in, 1}, false, 0).desired, 2);
 }
 
+TEST(StepBreach, IsTheAggregateLessTheThreshold) {
+  const std::vector<std::optional<double>> points{30.0, std::nullopt, 50.0};
+  EXPECT_EQ(step_breach(Comparison::kGreater, 25, "Average", points), 15);
+  EXPECT_EQ(step_breach(Comparison::kGreater, 25, "Maximum", points), 25);
+  EXPECT_EQ(step_breach(Comparison::kLess, 60, "Minimum", points), -30);
+}
+
+TEST(StepBreach, OfAnAlarmThatRingsByMissingDataLiesBesideTheThreshold) {
+  const std::vector<std::optional<double>> none(3), other_side{std::nullopt, std::nullopt, 50.0};
+  StepRule in;
+  in.adjustment_type = "ChangeInCapacity";
+  in.steps = {{std::nullopt, 0.0, -1}};
+  for (const auto& points : {none, other_side}) {
+    const double breach = step_breach(Comparison::kLess, 25, "Average", points);
+    EXPECT_LT(breach, 0);
+    EXPECT_EQ(step_adjustment(in, breach), -1);
+  }
+  EXPECT_EQ(step_breach(Comparison::kGreater, 25, "Average", none), 0);
+}
+
+TEST(NewestPoint, SkipsWhatIsMissing) {
+  EXPECT_EQ(newest_point(std::vector<std::optional<double>>{1.0, 2.0, std::nullopt}), 2.0);
+  EXPECT_EQ(newest_point(std::vector<std::optional<double>>(3)), std::nullopt);
+}
+
 }  // namespace
 }  // namespace headroom::capacity

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "capacity/alarm_rules.hpp"
+#include "capacity/tracking_alarms.hpp"
 
 namespace headroom::capacity {
 namespace {
@@ -32,6 +34,26 @@ int period_of(const AlarmRule& rule) {
   return std::max(kSimPeriodS, period);
 }
 
+// The alarms that target tracking makes, and whether each asks for more. "CPUUtilization" is no predefined
+// metric of SageMaker's: a rival tracks it as a customised one.
+std::vector<std::pair<AlarmRule, bool>> alarms_of(const TargetTrackingRule& rule) {
+  const PredefinedMetric* known = predefined_metric(rule.predefined_metric);
+  AlarmRule alarm;
+  alarm.metric = MetricRef{"AWS/SageMaker", known != nullptr ? known->name : rule.predefined_metric, {}};
+  alarm.statistic = known != nullptr ? known->statistic : "Average";
+  alarm.period_s = known != nullptr ? known->period_s : kTrackingPeriodS;
+  alarm.missing_data = "missing";
+  std::vector<std::pair<AlarmRule, bool>> out;
+  for (const TrackingAlarm& row :
+       tracking_alarms(rule.target_value, rule.disable_scale_in, *alarm.period_s)) {
+    alarm.evaluation_periods = alarm.datapoints_to_alarm = row.datapoints;
+    alarm.threshold = row.threshold;
+    alarm.comparison = row.comparison;
+    out.emplace_back(alarm, row.high);
+  }
+  return out;
+}
+
 // One alarm with the policy that it triggers.
 struct Watch {
   AlarmRule alarm;
@@ -39,7 +61,6 @@ struct Watch {
   PolicyRule policy;
   bool high = false;  // of a target-tracking pair
   AlarmState state = AlarmState::kInsufficientData;
-  std::optional<double> newest;
   std::vector<std::optional<double>> points;
 };
 
@@ -49,9 +70,7 @@ class PolicyScaler final : public Scaler {
     for (const auto* rules : {&policy.scale_out, &policy.scale_in}) {
       for (const PolicyRule& rule : *rules) {
         if (rule.target_tracking) {
-          const TrackingAlarms pair = tracking_alarms(*rule.target_tracking);
-          add(pair.high, rule, true);
-          if (!rule.target_tracking->disable_scale_in) add(pair.low, rule, false);
+          for (const auto& [alarm, high] : alarms_of(*rule.target_tracking)) add(alarm, rule, high);
         }
         for (const AlarmRule& alarm : policy.alarms) {
           if (rule.step_scaling && alarm.policy == rule.name) add(alarm, rule, false);
@@ -76,7 +95,7 @@ class PolicyScaler final : public Scaler {
 
  private:
   void add(const AlarmRule& alarm, const PolicyRule& policy, bool high) {
-    watches_.push_back({alarm, settings_of(alarm), policy, high, {}, {}, {}});
+    watches_.push_back({alarm, settings_of(alarm), policy, high, {}, {}});
   }
 
   // False: it was not its time.
@@ -87,23 +106,23 @@ class PolicyScaler final : public Scaler {
     watch.points = metrics.points(watch.alarm, range);
     const AlarmVerdict verdict = evaluate_alarm(watch.settings, watch.points, watch.state);
     watch.state = verdict.state;
-    watch.newest = verdict.newest;
     return true;
   }
 
   void propose(const Watch& watch, const Fleet& fleet, double now, std::vector<Proposal>& out) const {
+    // As in tts-local a policy sees the datapoints of the alarm's own periods.
+    const auto n = static_cast<std::size_t>(watch.alarm.evaluation_periods);
+    const auto points =
+        std::span(watch.points).subspan(watch.points.size() > n ? watch.points.size() - n : 0);
     if (watch.policy.target_tracking) {
-      if (watch.newest)
-        out.push_back(propose_tracking(*watch.policy.target_tracking, fleet, memory_, base_, now,
-                                       *watch.newest, watch.high));
+      if (const auto metric = newest_point(points))
+        out.push_back(
+            propose_tracking(*watch.policy.target_tracking, fleet, memory_, base_, now, *metric, watch.high));
       return;
     }
     const StepRule& rule = *watch.policy.step_scaling;
-    const auto n = static_cast<std::size_t>(watch.alarm.evaluation_periods);
-    const std::size_t from = watch.points.size() > n ? watch.points.size() - n : 0;
-    const auto read = aggregate(rule.aggregation, std::span(watch.points).subspan(from));
-    // Without a datapoint the alarm rings by its missing-data rule, at the threshold.
-    const double breach = read ? *read - watch.alarm.threshold : 0;
+    const double breach =
+        step_breach(watch.settings.comparison, watch.settings.threshold, rule.aggregation, points);
     out.push_back(propose_step(rule, fleet, memory_, base_, now, breach));
   }
 
@@ -184,39 +203,6 @@ class SlopeScaler final : public Scaler {
 };
 
 }  // namespace
-
-TrackingAlarms tracking_alarms(const TargetTrackingRule& rule) {
-  struct Predefined {
-    const char* type;
-    const char* metric;
-    const char* statistic;
-    int period_s;
-  };
-  static constexpr Predefined kPredefined[] = {
-      {"SageMakerVariantConcurrentRequestsPerModelHighResolution", "ConcurrentRequestsPerModel", "Maximum",
-       10},
-      {"SageMakerVariantConcurrentRequestsPerModel", "ConcurrentRequestsPerModel", "Maximum", 60},
-      {"SageMakerVariantInvocationsPerInstance", "InvocationsPerInstance", "Sum", 60},
-      {"CPUUtilization", "CPUUtilization", "Average", 60},
-  };
-  AlarmRule alarm;
-  for (const Predefined& row : kPredefined) {
-    if (rule.predefined_metric != row.type) continue;
-    alarm.metric = MetricRef{"AWS/SageMaker", row.metric, {}};
-    alarm.statistic = row.statistic;
-    alarm.period_s = row.period_s;
-  }
-  alarm.missing_data = "missing";
-  TrackingAlarms pair{alarm, alarm};
-  pair.high.evaluation_periods = pair.high.datapoints_to_alarm = 3;
-  pair.high.threshold = rule.target_value;
-  pair.high.comparison = "GreaterThanThreshold";
-  pair.low.evaluation_periods = pair.low.datapoints_to_alarm = 15;
-  pair.low.threshold = 0.9 * rule.target_value;
-  pair.low.comparison = "LessThanThreshold";
-  if (pair.low.period_s == 10) pair.low.evaluation_periods = pair.low.datapoints_to_alarm = 90;
-  return pair;
-}
 
 Policy rival_policy(const std::string& kind, double throughput_rps) {
   TargetTrackingRule rule;

@@ -40,11 +40,4 @@ std::unique_ptr<Scaler> slope_scaler(double throughput_rps, double horizon_s, do
 // "Load testing your auto scaling configuration" (SAFETY_FACTOR).
 Policy rival_policy(const std::string& kind, double throughput_rps);
 
-// The alarms AWS makes for a target-tracking policy: high, 3 datapoints of its period, above the target; low,
-// 15 datapoints, below 90 % of it.
-struct TrackingAlarms {
-  AlarmRule high, low;
-};
-TrackingAlarms tracking_alarms(const TargetTrackingRule& rule);
-
 }  // namespace headroom::capacity

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "capacity/tracking_alarms.hpp"
 #include "cloud/metric_query.hpp"
 #include "cloud/operations.hpp"
 #include "cloud/scaling.hpp"
@@ -145,7 +146,7 @@ void check_tracking_queries(Fields& metric) {
   int returned = 0;
   for (Json query : metric.list("Metrics")) {
     if (query.is_object() && query.contains("MetricStat") && query["MetricStat"].is_object())
-      query["MetricStat"].emplace("Period", 60);
+      query["MetricStat"].emplace("Period", capacity::kTrackingPeriodS);
     queries.push_back(read_metric_query(query, metric));
     if (!metric.ok()) return;
     returned += queries.back().value("ReturnData", true) ? 1 : 0;
@@ -170,8 +171,9 @@ void check_target_tracking(Fields& fields) {
         "Exactly one of PredefinedMetricSpecification and CustomizedMetricSpecification must be given");
   if (config.ok() && predefined) {
     Fields metric(config.object("PredefinedMetricSpecification"), "predefinedMetricSpecification.");
-    metric.choice("PredefinedMetricType", {"SageMakerVariantInvocationsPerInstance",
-                                           "SageMakerVariantConcurrentRequestsPerModelHighResolution"});
+    std::vector<std::string_view> types;
+    for (const auto& row : capacity::predefined_metrics()) types.push_back(row.type);
+    metric.choice("PredefinedMetricType", types);
     config.take(metric);
   } else if (config.ok()) {
     Fields metric(config.object("CustomizedMetricSpecification"), "customizedMetricSpecification.");

@@ -121,8 +121,7 @@ std::string Fields::name(std::string_view key) {
   return ok() ? value : "";
 }
 
-std::optional<std::string> Fields::maybe_choice(std::string_view key,
-                                                std::initializer_list<std::string_view> allowed) {
+std::optional<std::string> Fields::maybe_choice(std::string_view key, Choices allowed) {
   const auto value = maybe_text(key);
   if (!value) return std::nullopt;
   for (const auto candidate : allowed) {
@@ -132,7 +131,7 @@ std::optional<std::string> Fields::maybe_choice(std::string_view key,
   return std::nullopt;
 }
 
-std::string Fields::choice(std::string_view key, std::initializer_list<std::string_view> allowed) {
+std::string Fields::choice(std::string_view key, Choices allowed) {
   find(key, true);
   return maybe_choice(key, allowed).value_or("");
 }

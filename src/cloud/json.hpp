@@ -8,6 +8,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,7 +28,11 @@ class Fields {
   bool has(std::string_view key) const;
   std::string text(std::string_view key, std::size_t max_length = 2048);  // required, 1..max_length
   std::string name(std::string_view key);  // required, SageMaker's name pattern
-  std::string choice(std::string_view key, std::initializer_list<std::string_view> allowed);
+  using Choices = std::span<const std::string_view>;
+  std::string choice(std::string_view key, Choices allowed);
+  std::string choice(std::string_view key, std::initializer_list<std::string_view> allowed) {
+    return choice(key, Choices(allowed.begin(), allowed.size()));
+  }
   double number(std::string_view key);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
   base::WallTime time(std::string_view key);
@@ -35,8 +40,11 @@ class Fields {
   const Json& object(std::string_view key);  // required object
 
   std::optional<std::string> maybe_text(std::string_view key, std::size_t max_length = 2048);
+  std::optional<std::string> maybe_choice(std::string_view key, Choices allowed);
   std::optional<std::string> maybe_choice(std::string_view key,
-                                          std::initializer_list<std::string_view> allowed);
+                                          std::initializer_list<std::string_view> allowed) {
+    return maybe_choice(key, Choices(allowed.begin(), allowed.size()));
+  }
   std::optional<double> maybe_number(std::string_view key);
   std::optional<std::int64_t> maybe_integer(std::string_view key, std::int64_t low, std::int64_t high);
   std::optional<bool> maybe_flag(std::string_view key);

@@ -126,6 +126,11 @@ TEST(TargetTracking, MakesItsAlarmsAndTakesThemAway) {
                                {"TargetTrackingScalingPolicyConfiguration",
                                 {{"TargetValue", 37.5}, {"PredefinedMetricSpecification", predefined}}}});
   EXPECT_EQ(t.call("PutScalingPolicy", policy)->at("Alarms").size(), 2U);
+  for (const auto& [name, alarm] : t.world.alarms) {
+    const bool low = name.find("AlarmLow") != std::string::npos;
+    EXPECT_EQ(alarm.at("EvaluationPeriods"), low ? 90 : 3) << name;  // a quarter of an hour of 10 s, 30 s
+    EXPECT_EQ(alarm.at("Threshold"), low ? 33.75 : 37.5) << name;
+  }
   policy["TargetTrackingScalingPolicyConfiguration"]["DisableScaleIn"] = true;
   const Json put = t.call("PutScalingPolicy", policy).value();
   ASSERT_EQ(put["Alarms"].size(), 1U);

@@ -6,22 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/names.hpp"
+#include "capacity/tracking_alarms.hpp"
 
 namespace headroom::cloud {
 namespace {
-
-struct PredefinedMetric {
-  std::string_view type;
-  const char* metric;
-  const char* statistic;
-  int period_s;
-};
-// Application Auto Scaling API reference, PredefinedMetricSpecification; periods from the developer guide's
-// examples.
-constexpr PredefinedMetric kPredefined[] = {
-    {"SageMakerVariantConcurrentRequestsPerModelHighResolution", "ConcurrentRequestsPerModel", "Maximum", 10},
-    {"SageMakerVariantInvocationsPerInstance", "InvocationsPerInstance", "Sum", 60},
-};
 
 Json dimensions_of(const ResourceId& id) {
   return Json::array(
@@ -33,29 +21,28 @@ void set_metric(const Json& policy, Json& alarm) {
   if (configuration.contains("PredefinedMetricSpecification")) {
     const std::string type = configuration["PredefinedMetricSpecification"].value("PredefinedMetricType", "");
     const auto id = parse_resource_id(policy.at("ResourceId"));
-    for (const PredefinedMetric& row : kPredefined) {
-      if (row.type != type || !id) continue;
-      alarm["Namespace"] = "AWS/SageMaker";
-      alarm["MetricName"] = row.metric;
-      alarm["Dimensions"] = dimensions_of(*id);
-      alarm["Statistic"] = row.statistic;
-      alarm["Period"] = row.period_s;
-    }
+    const capacity::PredefinedMetric* known = capacity::predefined_metric(type);
+    if (known == nullptr || !id) return;
+    alarm["Namespace"] = "AWS/SageMaker";
+    alarm["MetricName"] = known->name;
+    alarm["Dimensions"] = dimensions_of(*id);
+    alarm["Statistic"] = known->statistic;
+    alarm["Period"] = known->period_s;
     return;
   }
   const Json custom = configuration.value("CustomizedMetricSpecification", Json::object());
   if (custom.contains("Metrics")) {
     alarm["Metrics"] = custom["Metrics"];
-    // A policy's metrics name no period: a minute.
+    // A policy's metrics name no period.
     for (Json& query : alarm["Metrics"]) {
       if (query.contains("MetricStat") && !query["MetricStat"].contains("Period"))
-        query["MetricStat"]["Period"] = 60;
+        query["MetricStat"]["Period"] = capacity::kTrackingPeriodS;
     }
     return;
   }
   copy_members(custom, alarm, {"Namespace", "MetricName", "Statistic", "Unit"});
   alarm["Dimensions"] = custom.value("Dimensions", Json::array());
-  alarm["Period"] = custom.value("Period", 60);
+  alarm["Period"] = capacity::kTrackingPeriodS;
 }
 
 }  // namespace
@@ -76,17 +63,11 @@ void make_tracking_alarms(World& world, const Json& policy, base::WallTime now) 
   const std::string resource = policy.at("ResourceId");
   const double target = configuration.at("TargetValue");
   delete_policy_alarms(world, arn);
-  struct Side {
-    const char* name;
-    const char* comparison;
-    int evaluations;
-    double threshold;
-  };
-  // Developer guide: alarm high 3 of 3, alarm low 15 of 15 at 90 % of the target.
-  std::vector<Side> sides{{"AlarmHigh", "GreaterThanThreshold", 3, target}};
-  if (!configuration.value("DisableScaleIn", false))
-    sides.push_back({"AlarmLow", "LessThanThreshold", 15, target * 0.9});
-  for (const Side& side : sides) {
+  Json watched = Json::object();
+  set_metric(policy, watched);
+  for (const capacity::TrackingAlarm& side :
+       capacity::tracking_alarms(target, configuration.value("DisableScaleIn", false),
+                                 watched.value("Period", capacity::kTrackingPeriodS))) {
     const std::string name = fmt::format("TargetTracking-{}-{}-{}", resource, side.name, random_uuid());
     Json alarm{
         {"AlarmName", name},
@@ -101,10 +82,10 @@ void make_tracking_alarms(World& world, const Json& policy, base::WallTime now) 
         {"StateReason", "Unchecked: Initial alarm creation"},
         {"StateUpdatedTimestamp", epoch_seconds(now)},
         {"StateTransitionedTimestamp", epoch_seconds(now)},
-        {"EvaluationPeriods", side.evaluations},
+        {"EvaluationPeriods", side.datapoints},
         {"Threshold", side.threshold},
         {"ComparisonOperator", side.comparison}};
-    set_metric(policy, alarm);
+    alarm.update(watched);
     world.alarms[name] = std::move(alarm);
   }
 }

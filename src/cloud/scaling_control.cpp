@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -63,24 +62,6 @@ bool is_less(capacity::Comparison comparison) {
   return comparison == capacity::Comparison::kLess || comparison == capacity::Comparison::kLessOrEqual;
 }
 
-std::optional<double> newest(const PolicyCall& call) {
-  for (auto it = call.points.rbegin(); it != call.points.rend(); ++it) {
-    if (*it) return *it;
-  }
-  return std::nullopt;
-}
-
-// Metric minus threshold. An alarm that rings because data are missing takes the step next to its threshold.
-double breach_of(const PolicyCall& call, const std::string& aggregation) {
-  const bool less = is_less(call.comparison);
-  const double beside = less ? -std::numeric_limits<double>::min() : 0.0;
-  const auto value = capacity::aggregate(aggregation, call.points);
-  if (!value) return beside;
-  const double breach = *value - call.threshold;
-  // Filled-in datapoints can ring an alarm whose present ones lie on the other side.
-  return (less ? breach > 0 : breach < 0) ? beside : breach;
-}
-
 // Of one scalable target.
 struct Round {
   std::vector<Proposal> proposals;
@@ -94,10 +75,12 @@ Proposal propose(const World& world, const Json& policy, const PolicyCall& call,
   Proposal proposal;
   if (policy.at("PolicyType") == "StepScaling") {
     const auto rule = step_rule(policy.at("StepScalingPolicyConfiguration"));
-    proposal = capacity::propose_step(rule, fleet, memory, base, now_s, breach_of(call, rule.aggregation));
+    proposal = capacity::propose_step(
+        rule, fleet, memory, base, now_s,
+        capacity::step_breach(call.comparison, call.threshold, rule.aggregation, call.points));
   } else {
     const auto rule = tracking_rule(policy.at("TargetTrackingScalingPolicyConfiguration"));
-    const auto metric = newest(call);
+    const auto metric = capacity::newest_point(call.points);
     if (!metric) return proposal;  // target tracking does nothing without data
     proposal =
         capacity::propose_tracking(rule, fleet, memory, base, now_s, *metric, !is_less(call.comparison));

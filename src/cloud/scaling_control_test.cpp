@@ -198,7 +198,9 @@ TEST_F(Scaling, OfBothDirectionsByOneTrackingPolicy) {
   hold(50, 120);
   const int high = desired();
   EXPECT_GE(high, 3);
-  hold(10, 170);
+  hold(10, 840);
+  EXPECT_EQ(desired(), high) << "scale-in takes a quarter of an hour, also with periods of 10 s";
+  hold(10, 90);
   EXPECT_LT(desired(), high);
   EXPECT_NE(activity()["Cause"].get<std::string>().find("AlarmLow"), std::string::npos);
 }
