@@ -75,7 +75,7 @@ def test_every_alarm_has_a_row():
         for name in [alarm["name"] for alarm in plan["policy"]["alarms"]]:
             assert f"`headroom-…-{name.split('AllTraffic-')[1]}`" in rows, name
     source = (ROOT / "infra" / "src" / "stacks" / "endpoint_observability.ts").read_text()
-    names = re.findall(r"\$\{props\.endpointName\}-([a-z0-9-]+)`, metric", source) + re.findall(r"endpointName\}-([a-z-]+)`, metric:", source)
+    names = re.findall(r"props\.endpointName\}-([a-z0-9-]+)`, metric", source)
     assert len(set(names)) == 3
     for name in names:
         assert f"`ENDPOINT-{name}`" in rows, name
