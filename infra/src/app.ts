@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App, BootstraplessSynthesizer, Tags, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { type Deployment, speaks } from "./deployment.ts";
+import { bringsWeights, type Deployment } from "./deployment.ts";
 import { cacheStack, endpointStack, FOUNDATION_STACK } from "./names.ts";
 import { Problem } from "./problem.ts";
 import { makeFolder } from "./scratch.ts";
@@ -22,7 +22,7 @@ export function buildApp(deployments: Deployment[], outdir: string): App {
     const endpoint = new SpeechEndpointStack(app, endpointStack(name), { synthesizer: new BootstraplessSynthesizer(), deployment });
     endpoint.addStackDependency(foundation);
     Tags.of(endpoint).add("headroom:model", name);
-    if (!speaks(deployment.model)) continue;
+    if (!bringsWeights(deployment)) continue;
     const cache = new SpeechModelCacheStack(app, cacheStack(name), { synthesizer: new BootstraplessSynthesizer(), deployment });
     cache.addStackDependency(foundation);
     endpoint.addStackDependency(cache);
@@ -41,7 +41,7 @@ export function synthesise(deployments: Deployment[], outdir: string): Template[
   }
   makeFolder(outdir);
   buildApp(deployments, outdir).synth();
-  const order = [FOUNDATION_STACK, ...deployments.flatMap(({ model }) => [...(speaks(model) ? [cacheStack(model.name)] : []), endpointStack(model.name)])];
+  const order = [FOUNDATION_STACK, ...deployments.flatMap((one) => [...(bringsWeights(one) ? [cacheStack(one.model.name)] : []), endpointStack(one.model.name)])];
   return order.map((stack) => {
     const path = join(outdir, `${stack}.template.json`);
     return { stack, path, body: readFileSync(path, "utf8") };

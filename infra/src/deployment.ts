@@ -13,6 +13,7 @@ export interface Deployment {
   judgement: Judgement;
   planPath: string;
   image: string; // "": the template asks for it
+  weightsInImage: boolean;
   alarmTopic: string | undefined;
   huggingFace: HuggingFaceSource | undefined;
   source: PreparationSource;
@@ -20,6 +21,7 @@ export interface Deployment {
 
 export interface DeploymentOptions {
   imageUri?: string | undefined;
+  weightsInImage?: boolean | undefined;
   plan?: string | undefined;
   noPlan?: boolean | undefined;
   alarmTopic?: string | undefined;
@@ -29,6 +31,8 @@ export interface DeploymentOptions {
 const IMAGE = /^[a-zA-Z0-9][\w.:/@-]{0,511}$/;
 
 export const speaks = (model: ModelFile): boolean => model.environment["TTS_ENGINE"] !== "paced"; // the paced engine has no weights
+// Weights that the stacks bring: not those that the image holds.
+export const bringsWeights = ({ model, weightsInImage }: Deployment): boolean => speaks(model) && !weightsInImage;
 
 export function makeDeployment(name: string, options: DeploymentOptions): Deployment {
   const model = loadModelFile(name);
@@ -53,6 +57,7 @@ export function makeDeployment(name: string, options: DeploymentOptions): Deploy
     judgement: judge(model, read),
     planPath,
     image,
+    weightsInImage: options.weightsInImage === true,
     alarmTopic: options.alarmTopic,
     huggingFace: options.hfTokenSecret === undefined ? undefined : loadHuggingFace(model.name, options.hfTokenSecret),
     source: preparationSource(),

@@ -67,11 +67,22 @@ test("an image given once stays", async () => {
   const kept = deployment(plan("published"));
   const given = deployment(plan("published"), undefined, { imageUri: "image:8" });
   await keepImages([kept, given], cloud);
-  assert.deepEqual([kept.image, given.image], ["image:7", "image:8"]);
+  assert.deepEqual([kept.image, kept.weightsInImage, given.image, given.weightsInImage], ["image:7", true, "image:8", false]);
+  cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: "image:7", ModelDataSource: {} } } } } }));
+  const cached = deployment(plan("published"));
+  await keepImages([cached], cloud);
+  assert.equal(cached.weightsInImage, false);
   cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: { Ref: "ImageUri" } } } } } }));
   const asked = deployment(plan("published"));
   await keepImages([asked], cloud);
   assert.equal(asked.image, "");
+});
+
+test("an image that holds the weights needs no cache and no build", async () => {
+  const cloud = new FakeCloud();
+  const holding = deployment(plan("published"), undefined, { imageUri: "image:1", weightsInImage: true });
+  assert.equal(await deploy([holding], templates, options(), cloud, new FakeTerminal()), 0);
+  assert.deepEqual(cloud.log.filter((line) => !line.startsWith("prepare")), [`execute ${FOUNDATION}`, `execute ${ENDPOINT}`]);
 });
 
 test("saying no changes nothing", async () => {

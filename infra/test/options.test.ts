@@ -22,6 +22,7 @@ const wrong: [string[], RegExp][] = [
   [["synth", "a", "b", "--plan", "x"], /several models/],
   [["synth", "--all", "--image-uri", "x"], /several models/],
   [["synth", "a", "--plan", "x", "--no-plan"], /--no-plan/],
+  [["deploy", "a", "--weights-in-image", "--hf-token-secret", "x"], /--weights-in-image and/],
   [["synth", "a", "--yes=1"], /takes no value/],
   [["synth", "a", "--region", "Mars"], /no AWS region/],
   [["synth", "a", "--alarm-topic", "x"], /no SNS topic/],

@@ -178,6 +178,12 @@ test("a paced model has no weights and no model cache", () => {
   assert.equal(only(endpointOf(all), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataSource"], undefined);
 });
 
+test("an image that holds the weights takes none from the bucket, and has no model cache", () => {
+  const all = templates(undefined, undefined, { imageUri: "image:1", weightsInImage: true });
+  assert.ok(!("SpeechModelCacheStack-kokoro-82m" in all));
+  assert.equal(only(endpointOf(all), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataSource"], undefined);
+});
+
 test("weights from Hugging Face: pinned revision and hashes, and the token only by its secret", () => {
   const hash = "f".repeat(64);
   const source = { repository: "o/n", revision: "a".repeat(40), files: { "manifest.json": hash, "ir/model.bin": hash }, tokenSecret: "hf-token" };

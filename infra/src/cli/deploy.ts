@@ -1,5 +1,5 @@
 // speech-infra deploy: foundation, weights, endpoint, in this order; what cannot work is said before anything is changed.
-import { type Deployment, speaks } from "../deployment.ts";
+import { bringsWeights, type Deployment } from "../deployment.ts";
 import { bucketOf, cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
 import { EXIT, Problem } from "../problem.ts";
 import { withoutWhatBlocks } from "./blocked.ts";
@@ -78,7 +78,7 @@ function cost(deployments: Deployment[]): string {
       : `${(least * price).toFixed(2)}${least === most ? "" : ` to ${(most * price).toFixed(2)}`} USD an hour`;
     return `${deployment.model.endpoint}: ${count} x ${deployment.model.instanceType}, ${dollars}`;
   });
-  const weights = deployments.some(({ model }) => speaks(model)) ? "; weights: one build of about 10 minutes and under 1 GB of storage" : "";
+  const weights = deployments.some(bringsWeights) ? "; weights: one build of about 10 minutes and under 1 GB of storage" : "";
   return parts.join("; ") + weights;
 }
 
@@ -109,7 +109,7 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
 
 async function deployModel(deployment: Deployment, body: (stack: string) => string, account: string, cloud: Cloud, terminal: Terminal): Promise<void> {
   const { model, judgement } = deployment;
-  if (speaks(model)) {
+  if (bringsWeights(deployment)) {
     await putSource(cloud, terminal, deployment, account);
     await deployStack(cloud, terminal, cacheStack(model.name), body(cacheStack(model.name)));
     await fillWeights(cloud, terminal, deployment, account);

@@ -10,8 +10,10 @@ export async function keepImages(deployments: Deployment[], cloud: Cloud): Promi
     if (deployment.image !== "") continue;
     const name = endpointStack(deployment.model.name);
     const body = await deployedTemplate(cloud, name);
-    const model = body === undefined ? undefined : (JSON.parse(body) as DeployedModel).Resources?.["Model"]?.Properties?.PrimaryContainer?.Image;
-    deployment.image = typeof model === "string" ? model : "";
+    const container = body === undefined ? undefined : (JSON.parse(body) as DeployedModel).Resources?.["Model"]?.Properties?.PrimaryContainer;
+    if (typeof container?.Image !== "string") continue;
+    deployment.image = container.Image;
+    deployment.weightsInImage ||= container.ModelDataSource === undefined; // they are that image's
   }
 }
-interface DeployedModel { Resources?: Record<string, { Properties?: { PrimaryContainer?: { Image?: unknown } } }> }
+interface DeployedModel { Resources?: Record<string, { Properties?: { PrimaryContainer?: { Image?: unknown; ModelDataSource?: unknown } } }> }

@@ -8,6 +8,7 @@ export interface Options {
   region: string | undefined;
   profile: string | undefined;
   imageUri: string | undefined;
+  weightsInImage: boolean;
   hfTokenSecret: string | undefined;
   plan: string | undefined;
   noPlan: boolean;
@@ -37,6 +38,7 @@ const ROWS: Row[] = [
   { name: "region", value: "REGION", help: "AWS region; default: AWS_REGION, or the profile's" },
   { name: "profile", value: "NAME", help: "profile of the shared AWS configuration" },
   { name: "image-uri", value: "URI", help: "container image, best by digest; default: container.image of the model file" },
+  { name: "weights-in-image", help: "the image holds the weights (docker/build-image.sh --with-weights): no model cache, no download at start" },
   { name: "hf-token-secret", value: "NAME", help: "take the weights from models/huggingface/MODEL.toml, with the token in this secret" },
   { name: "plan", value: "FILE", help: "the plan to deploy; default: artifacts/<endpoint>/plan.json" },
   { name: "no-plan", help: "deploy without autoscaling, whatever plan lies there" },
@@ -98,7 +100,7 @@ export function parseOptions(words: string[]): Options {
   }
   const [command = "", ...models] = rest;
   if (command === "help" || command === "version") found[command] = true;
-  const options = { all: false, noPlan: false, yes: false, deleteWeights: false, foundation: false, help: false, version: false,
+  const options = { all: false, weightsInImage: false, noPlan: false, yes: false, deleteWeights: false, foundation: false, help: false, version: false,
     ...found, command, models } as unknown as Options;
   if (options.help || options.version) return options;
   checkWords(options);
@@ -129,5 +131,6 @@ function checkWords(options: Options): void {
     throw wrong(`'${options.alarmTopic}' is no SNS topic's ARN`, "give arn:aws:sns:REGION:ACCOUNT:NAME");
   }
   if ((options.deleteWeights || options.foundation) && command !== "destroy") throw wrong("--foundation and --delete-weights belong to destroy");
+  if (options.weightsInImage && options.hfTokenSecret !== undefined) throw wrong("--weights-in-image and --hf-token-secret are given", "give one of the two");
   if (options.deleteWeights && !options.foundation) throw wrong("--delete-weights needs --foundation: the bucket is all models'");
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Deployment, speaks } from "../deployment.ts";
+import { bringsWeights, type Deployment } from "../deployment.ts";
 import { cacheStack, endpointStack, FOUNDATION_STACK, ownPrefix } from "../names.ts";
 import { type Plan, variantOf } from "../plan/plan_file.ts";
 import { EXIT } from "../problem.ts";
@@ -48,7 +48,7 @@ async function rowsOf(deployment: Deployment, cloud: Cloud): Promise<Row[]> {
   const { model, judgement } = deployment;
   const variant = judgement.scaling ? variantOf(judgement.plan) : "AllTraffic";
   const rows: Row[] = [];
-  if (speaks(model)) rows.push(await stackRow(cloud, cacheStack(model.name)));
+  if (bringsWeights(deployment)) rows.push(await stackRow(cloud, cacheStack(model.name)));
   rows.push(await stackRow(cloud, endpointStack(model.name)));
   const endpoint = await cloud.endpoint(model.endpoint);
   rows.push([`endpoint ${model.endpoint}`, endpoint?.status ?? "not there",

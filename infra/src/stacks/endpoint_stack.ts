@@ -4,7 +4,7 @@ import { CfnOutput, CfnParameter, Fn, Stack, type StackProps } from "aws-cdk-lib
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as sagemaker from "aws-cdk-lib/aws-sagemaker";
 import type { Construct } from "constructs";
-import { type Deployment, speaks } from "../deployment.ts";
+import { bringsWeights, type Deployment } from "../deployment.ts";
 import { REPOSITORY, weightsPrefix } from "../names.ts";
 import { variantOf } from "../plan/plan_file.ts";
 import { EndpointAutoscaling } from "./endpoint_autoscaling.ts";
@@ -27,7 +27,7 @@ export class SpeechEndpointStack extends Stack {
       primaryContainer: {
         image: image === "" ? this.imageParameter() : image,
         environment: this.containerEnvironment(props.deployment, variant),
-        modelDataSource: speaks(model) ? {
+        modelDataSource: bringsWeights(props.deployment) ? {
           s3DataSource: {
             s3Uri: Fn.join("", ["s3://", bucketName(), "/", weightsPrefix(model.name, model.manifestSha256)]),
             s3DataType: "S3Prefix",
