@@ -66,4 +66,6 @@ if [[ "$kind" == cuda ]]; then
 fi
 command -v "$tool" > /dev/null || die "$tool is not installed (docker or buildah builds images); docker/build-tree.sh builds the image's files without them"
 "${command[@]}"
-echo "$tag is built; next: $tool tag it for your ECR repository, $tool push, speech-infra deploy MODEL --image-uri REPOSITORY@sha256:...$( ((weights)) && printf ' --weights-in-image' || true)"
+inside=""
+if ((weights)); then inside=" --weights-in-image"; fi
+echo "$tag is built; next: $tool tag it for your ECR repository, $tool push, speech-infra deploy MODEL --image-uri REPOSITORY@sha256:...$inside"
