@@ -103,6 +103,8 @@ readlink -f /bin/bash >> "$sources"
 take_needed /bin/bash
 install -m 0755 "$ROOT/docker/healthcheck.sh" "$out/usr/local/bin/healthcheck"
 ln -s "$PREFIX/bin/tts-serve" "$out/usr/local/bin/tts-serve"
+# Headers that are compiled into the program, and so belong to what is handed on.
+printf '%s\n' /usr/include/{boost/version.hpp,nlohmann/json.hpp,CLI/CLI.hpp,tl/expected.hpp} >> "$sources"
 strip --strip-unneeded "$out$PREFIX/bin/tts-serve"
 
 printf 'headroom:x:10001:10001::/tmp:/usr/sbin/nologin\n' > "$out/etc/passwd"
