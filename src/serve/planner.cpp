@@ -33,7 +33,7 @@ Planner text_planner(std::shared_ptr<const text::Frontend> frontend) {
     const auto language = request.lang.empty() ? text::language_of_voice(request.voice.front().name)
                                                : text::parse_language(request.lang);
     if (!language) return tl::unexpected(language.error());
-    auto segments = frontend->segments(request.text, *language, request.normalise);
+    auto segments = frontend->segments(request.text, *language, request.normalise, request.speed);
     if (!segments) return tl::unexpected(segments.error());
     SpeechPlan plan;
     for (auto& segment : *segments) {

@@ -13,8 +13,8 @@ namespace headroom::serve {
 enum class PacedUnit { kRequest, kSentence };
 Planner paced_planner(PacedUnit unit = PacedUnit::kRequest);
 
-// For real speech: phonemes and segments by the text frontend; the language is the request's, else the
-// voice's.
+// For real speech: phonemes and segments by the text frontend, for the request's speed; the language is the
+// request's, else the voice's.
 Planner text_planner(std::shared_ptr<const text::Frontend> frontend);
 
 }  // namespace headroom::serve

@@ -1,6 +1,7 @@
 // The frontend's wiring; see frontend.hpp.
 #include "text/frontend.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <unordered_map>
 
@@ -66,6 +67,14 @@ const char* espeak_voice(Language language) {
 }
 
 }  // namespace
+
+SegmentLimits limits_at(const SegmentLimits& limits, double speed) {
+  const double share = std::min(speed, 1.0);
+  const auto scaled = [share](std::size_t tokens) {
+    return std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(tokens) * share));
+  };
+  return {scaled(limits.most), scaled(limits.aim), scaled(limits.first), scaled(limits.tiny)};
+}
 
 struct Frontend::State {
   State(const FrontendOptions& o, Vocab v, Lexicon american, Lexicon british)
@@ -154,7 +163,7 @@ Result<std::unique_ptr<Frontend>> Frontend::create(const FrontendOptions& option
 }
 
 Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, Language language,
-                                                    NormaliseOptions normalise) const {
+                                                    NormaliseOptions normalise, double speed) const {
   state_->texts.fetch_add(1, std::memory_order_relaxed);
   if (!is_english(language) && !(state_->options.use_espeak && Espeak::instance().available())) {
     return fail(
@@ -168,7 +177,8 @@ Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, 
   const Units units = is_english(language)
                           ? state_->english(pieces, language == Language::kBritish, normalise, dropped)
                           : state_->foreign(pieces, language, dropped);
-  std::vector<TextSegment> out = cut_into_segments(units, state_->vocab, state_->options.limits, dropped);
+  std::vector<TextSegment> out =
+      cut_into_segments(units, state_->vocab, limits_at(state_->options.limits, speed), dropped);
   state_->dropped_symbols.fetch_add(dropped, std::memory_order_relaxed);
   if (out.empty()) {
     return fail(ErrorCode::kInvalidArgument,

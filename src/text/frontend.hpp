@@ -39,12 +39,17 @@ struct TextSegment {
   double pause_after_at(double speed) const { return natural_pause_s / speed + asked_pause_s; }
 };
 
+// Of speech at speed 1; see limits_at.
 struct SegmentLimits {
   std::size_t most = 510;   // tokens; never exceeded
   std::size_t aim = 250;    // longer sentences are cut at a clause
   std::size_t first = 100;  // the first segment: short, so that audio starts early
   std::size_t tiny = 24;    // shorter sentences join their neighbour
 };
+
+// The same limits in seconds of audio: a token lasts 1/speed times as long. Faster speech keeps the limits of
+// speed 1, since the time to the first audio grows with the tokens too.
+SegmentLimits limits_at(const SegmentLimits& limits, double speed);
 
 struct FrontendOptions {
   std::filesystem::path model_dir;  // holds vocab.json and lexicon/{us,gb}_{gold,silver}.json
@@ -64,8 +69,9 @@ class Frontend {
   ~Frontend();
 
   // `normalise`: kinds to leave as they are written; English only, the other languages are read by espeak-ng.
+  // `speed`: of the speech, as the engine will be told; slow speech is cut into segments of fewer tokens.
   base::Result<std::vector<TextSegment>> segments(std::string_view utf8_text, Language language,
-                                                  NormaliseOptions normalise = {}) const;
+                                                  NormaliseOptions normalise = {}, double speed = 1.0) const;
   FrontendCounts counts() const;
   // One sentence for the log: which espeak-ng speaks unknown words, or what happens without it.
   std::string status() const;

@@ -1,6 +1,7 @@
 // Tests of the whole frontend on the small model directory: odd input, limits, threads, errors.
 #include "text/frontend.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <random>
 #include <thread>
@@ -87,6 +88,47 @@ TEST_F(FrontendTest, KeepsEveryWordOfALongTextWithoutPunctuation) {
   EXPECT_EQ(words, 167U);
   check_segments(segments);
   EXPECT_LE(segments->front().tokens.size(), 170U);
+}
+
+TEST_F(FrontendTest, LosesNothingOfSixtyThousandCharacters) {
+  std::string text;
+  std::size_t said = 0;
+  for (; text.size() < 60'000; said += 2) text += said % 22 == 0 ? "hello world. " : "hello world ";
+  const auto segments = frontend().segments(text, Language::kAmerican);
+  ASSERT_TRUE(segments);
+  check_segments(segments);
+  const std::string spoken = all(*segments);
+  std::size_t words = 0;
+  for (std::size_t at = 0; (at = spoken.find("lˈO", at)) != std::string::npos; ++at) ++words;
+  for (std::size_t at = 0; (at = spoken.find("wˈɜɹld", at)) != std::string::npos; ++at) ++words;
+  EXPECT_EQ(words, said);
+}
+
+TEST_F(FrontendTest, SlowSpeechIsCutSoThatASegmentLastsNoLonger) {
+  std::string text;
+  while (text.size() < 3000) text += "hello world, hello world hello world hello. ";
+  for (const double speed : {0.25, 0.5, 1.0, 4.0}) {
+    const double share = std::min(speed, 1.0);
+    const auto segments = frontend().segments(text, Language::kAmerican, {}, speed);
+    ASSERT_TRUE(segments);
+    std::size_t words = 0;
+    for (const auto& s : *segments) {
+      EXPECT_LE(static_cast<double>(s.tokens.size()), 510.0 * share) << speed;
+      for (std::size_t at = 0; (at = s.phonemes.find("lˈO", at)) != std::string::npos; ++at) ++words;
+    }
+    EXPECT_EQ(words, static_cast<std::size_t>(std::count(text.begin(), text.end(), 'h'))) << speed;
+    // 100 tokens and two thirds more where no clause ends within them.
+    EXPECT_LE(static_cast<double>(segments->front().tokens.size()), 167.0 * share) << speed;
+  }
+}
+
+TEST(SegmentLimits, KeepTheirSecondsAndNeverBecomeNothing) {
+  const SegmentLimits slow = limits_at({.most = 200, .aim = 160, .first = 100, .tiny = 2}, 0.25);
+  EXPECT_EQ(slow.most, 50U);
+  EXPECT_EQ(slow.aim, 40U);
+  EXPECT_EQ(slow.first, 25U);
+  EXPECT_EQ(slow.tiny, 1U);
+  EXPECT_EQ(limits_at({}, 2.0).most, SegmentLimits{}.most);
 }
 
 TEST_F(FrontendTest, BreaksAWordOf3000Letters) {
