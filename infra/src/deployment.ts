@@ -31,6 +31,9 @@ export interface DeploymentOptions {
 const IMAGE = /^[a-zA-Z0-9][\w.:/@-]{0,511}$/;
 
 export const speaks = (model: ModelFile): boolean => model.environment["TTS_ENGINE"] !== "paced"; // the paced engine has no weights
+export const onGpu = (model: ModelFile): boolean => model.environment["TTS_DEVICE"] === "cuda";
+// Machines with an NVIDIA GPU are of the families g and p ("Amazon SageMaker AI pricing").
+export const GPU_TYPE = /^ml\.[gp]\d/;
 // Weights that the stacks bring: not those that the image holds.
 export const bringsWeights = ({ model, weightsInImage }: Deployment): boolean => speaks(model) && !weightsInImage;
 
@@ -42,6 +45,10 @@ export function makeDeployment(name: string, options: DeploymentOptions): Deploy
   if (speaks(model) && model.manifestSha256 === "") {
     throw new Problem(`weights.manifest_sha256 is blank in ${model.path}: nothing would say which weights may be served`,
       "fill in the SHA-256 of manifest.json (./dev setup prints it; sha256sum MODEL_DIR/manifest.json)");
+  }
+  if (onGpu(model) && !GPU_TYPE.test(model.instanceType)) {
+    throw new Problem(`${model.path} asks for a GPU (TTS_DEVICE = "cuda"), and ${model.instanceType} has none`,
+      "set instance.type to one such as ml.g5.xlarge, or leave TTS_DEVICE out");
   }
   const image = options.imageUri ?? (model.image === "local" ? "" : model.image);
   if (image !== "" && !IMAGE.test(image)) {

@@ -42,6 +42,14 @@ test("blanks that a deployment needs are refused", () => {
   assert.throws(() => deployment(undefined, (text) => text.replace(/^type = .*$/m, ""), { noPlan: true }), /no instance type/);
 });
 
+test("a GPU is asked for only where there is one", () => {
+  const gpu = (type: string) => (text: string): string => text.replace(/^environment = .*$/m, 'environment = { TTS_ENGINE = "onnxruntime", TTS_DEVICE = "cuda" }')
+    .replace('type = "ml.g5.xlarge"', `type = "${type}"`);
+  assert.equal(deployment(undefined, gpu("ml.g6.xlarge"), { noPlan: true }).model.instanceType, "ml.g6.xlarge");
+  assert.throws(() => deployment(undefined, gpu("ml.c7i.xlarge"), { noPlan: true }), (error: unknown) =>
+    error instanceof Problem && /ml\.c7i\.xlarge has none/.test(error.message) && /ml\.g5\.xlarge/.test(error.remedy));
+});
+
 test("a Hugging Face source is refused while revision or a hash is blank, and taken when all is filled in", () => {
   assert.throws(() => loadHuggingFace("kokoro-82m", "token"), /repository is blank/);
   const folder = join(temporary(), "models", "huggingface");

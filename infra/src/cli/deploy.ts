@@ -1,5 +1,5 @@
 // speech-infra deploy: foundation, weights, endpoint, in this order; what cannot work is said before anything is changed.
-import { bringsWeights, type Deployment } from "../deployment.ts";
+import { bringsWeights, type Deployment, GPU_TYPE, onGpu } from "../deployment.ts";
 import { bucketOf, cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
 import { EXIT, Problem } from "../problem.ts";
 import { withoutWhatBlocks } from "./blocked.ts";
@@ -95,6 +95,9 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
     }
     await checkQuota(cloud, terminal, deployment);
     sayScaling(deployment, terminal);
+    if (GPU_TYPE.test(deployment.model.instanceType) && !onGpu(deployment.model)) {
+      terminal.say(`note: ${deployment.model.instanceType} has a GPU, and ${deployment.model.path} leaves it idle: TTS_ENGINE = "onnxruntime" and TTS_DEVICE = "cuda" use it`);
+    }
   }
   terminal.say(where(account, cloud.region(), options.endpointUrl));
   terminal.say(`this will run ${cost(deployments)}`);
@@ -117,7 +120,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
   if (deployment.image === "") {
     const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
     throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
-      `docker/build-image.sh cpu --base debian:12-slim@sha256:... (docs/operations.md, Image), push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
+      `docker/build-image.sh ${onGpu(model) ? "cuda --cuda-base NAME@sha256:..." : "cpu"} --base debian:12-slim@sha256:... (docs/operations.md, Image), push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
   }
   const name = endpointStack(model.name);
   const deployed = await deployedTemplate(cloud, name);
