@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -57,18 +58,23 @@ def test_what_was_measured_on_the_stack_is_what_the_stack_then_deploys(tmp_path)
         bench.measured("qmax", *model, "--yes", "--force", "--method", "ladder", "--rungs", "1,5,10,20", "--hold", "20", "--judge", "15",
                        "--idle", "0s", timeout=300)
         bench.ok("ttotal", *model, "--yes", "--force", "--hold", "2", "--settle", "1", timeout=300)
-        bench.ok("plan", *model, "--assume-ratio", "1")
+        plans = {}
+        for rule in ("recommended", "published"):
+            bench.ok("plan", *model, "--assume-ratio", "1", "--rule", rule)
+            plans[rule] = shutil.copyfile(bench.out / "plan.json", tmp_path / f"{rule}.json")
     finally:
         cloud.stop()
 
-    plan = bench.out / "plan.json"
-    template, said = synth(tmp_path, "--plan", plan)
-    assert "autoscaling as" in said and "note:" not in said, said  # everything that is compared was recorded
-    cloud = deployed(tmp_path, "second", template)
-    try:
-        again = Bench(cloud, tmp_path, "speech-chain")
-        again.ok("validate", *model, "--plan", str(plan))
-        again.ok("drift", *model, "--plan", str(plan))
-        assert [check for check in again.artifact("drift")["checks"] if check["level"] in ("WARN", "ERROR")] == []
-    finally:
-        cloud.stop()
+    for rule, plan in plans.items():
+        template, said = synth(tmp_path, "--plan", plan)
+        assert "autoscaling as" in said and "note:" not in said, said  # everything that is compared was recorded
+        kinds = {one["Properties"]["PolicyType"] for one in template["Resources"].values() if one["Type"].endswith("::ScalingPolicy")}
+        assert kinds == ({"StepScaling"} if rule == "recommended" else {"StepScaling", "TargetTrackingScaling"})
+        cloud = deployed(tmp_path, rule, template)
+        try:
+            again = Bench(cloud, tmp_path / f"out-{rule}", "speech-chain")
+            again.ok("validate", *model, "--plan", str(plan))
+            again.ok("drift", *model, "--plan", str(plan))
+            assert [check for check in again.artifact("drift")["checks"] if check["level"] in ("WARN", "ERROR")] == []
+        finally:
+            cloud.stop()
