@@ -35,6 +35,8 @@ struct Settings {
   std::string host = "0.0.0.0";
   int port = 8080;
   std::string engine = "openvino";
+  std::string device = "cpu";
+  std::string onnxruntime_library;
   std::string model_dir = "/opt/ml/model";
   std::string cache_dir;
   int max_queue_depth = 0;
@@ -44,6 +46,7 @@ struct Settings {
   std::string schedule = "edf";
   int workers = 0;
   int threads = 0;
+  std::string calibrate = "auto";
   std::string precision = "auto";
   double service_ms = 55.9;
   double overhead_ms = 4.1;
@@ -78,7 +81,14 @@ base::Program make_program(Settings& s) {
       {.name = "engine",
        .help = "what speaks; paced is a tone for capacity experiments",
        .target = &s.engine,
-       .choices = {"openvino", "paced"}},
+       .choices = {"openvino", "onnxruntime", "paced"}},
+      {.name = "device",
+       .help = "where the model runs; cuda: an NVIDIA GPU, with --engine onnxruntime",
+       .target = &s.device,
+       .choices = {"cpu", "cuda"}},
+      {.name = "onnxruntime-library",
+       .help = "libonnxruntime.so for --engine onnxruntime; empty: the loader's, or that of ./dev setup",
+       .target = &s.onnxruntime_library},
       {.name = "model-dir",
        .help = "the prepared model directory (./dev setup makes one)",
        .target = &s.model_dir},
@@ -110,15 +120,19 @@ base::Program make_program(Settings& s) {
        .target = &s.schedule,
        .choices = {"edf", "fifo", "fifo-requests"}},
       {.name = "workers",
-       .help = "segments synthesised at once; 0: chosen from the cores",
+       .help = "segments synthesised at once; 0: chosen (see --calibrate)",
        .target = &s.workers,
        .min = 0,
        .max = 256},
       {.name = "threads",
-       .help = "threads per worker; 0: chosen from the cores",
+       .help = "threads per worker; 0: chosen (see --calibrate)",
        .target = &s.threads,
        .min = 0,
        .max = 256},
+      {.name = "calibrate",
+       .help = "measure the best workers and threads; auto: on the first start with a --cache-dir, in 5 s",
+       .target = &s.calibrate,
+       .choices = {"auto", "off", "force"}},
       {.name = "precision",
        .help = "of the vocoder; auto: bf16 where the processor multiplies it in hardware",
        .target = &s.precision,
@@ -192,9 +206,18 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   auto reading = std::async(std::launch::async, [&] {
     return text::Frontend::create({.model_dir = s.model_dir, .limits = kSegmentLimits});
   });
-  auto made = engine::make_model_engine({s.engine, s.model_dir, s.cache_dir, s.workers, s.threads,
-                                         engine::parse_precision(s.precision),
-                                         [&](std::string_view stage) { stages.mark(stage); }});
+  engine::ModelEngineOptions options;
+  options.engine = s.engine;
+  options.device = s.device == "cuda" ? engine::Device::kCuda : engine::Device::kCpu;
+  options.onnxruntime_library = s.onnxruntime_library;
+  options.model_dir = s.model_dir;
+  options.cache_dir = s.cache_dir;
+  options.workers = s.workers;
+  options.threads = s.threads;
+  options.precision = engine::parse_precision(s.precision);
+  options.calibrate = engine::parse_calibrate(s.calibrate);
+  options.on_stage = [&stages](std::string_view stage) { stages.mark(stage); };
+  auto made = engine::make_model_engine(options);
   auto frontend = reading.get();
   if (!made) return tl::unexpected(made.error());
   if (!frontend) return tl::unexpected(frontend.error());

@@ -1,4 +1,4 @@
-// Engine: turns the tokens of one segment into samples. Implementations: OpenVINO, ONNX Runtime (later),
+// Engine: turns the tokens of one segment into samples. Implementations: OpenVINO, ONNX Runtime,
 // paced.
 //
 // It knows nothing of text, requests or scheduling. Units: samples are float32 mono at sample_rate(),
@@ -46,7 +46,7 @@ class Engine {
   virtual int sample_rate() const = 0;
   virtual int workers() const = 0;
   virtual const std::vector<std::string>& voices() const = 0;  // sorted names
-  virtual std::string_view name() const = 0;                   // "openvino", "paced"
+  virtual std::string_view name() const = 0;                   // "openvino", "onnxruntime", "paced"
   // Time outside the serial section that each request takes besides service (paced engine only).
   virtual std::chrono::nanoseconds overhead() const { return {}; }
 };

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "engine/openvino_engine.hpp"
+#include "engine/model_engine.hpp"
 
 namespace {
 
@@ -50,30 +50,33 @@ json speak(Engine& engine, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 6) {
-    fmt::print(stderr, "usage: engine_probe MODEL_DIR [WORKERS [THREADS [CACHE_DIR [PRECISION]]]] < lines\n");
+  if (argc < 2 || argc > 7) {
+    fmt::print(
+        stderr,
+        "usage: engine_probe MODEL_DIR [WORKERS [THREADS [CACHE_DIR [PRECISION [ENGINE]]]]] < lines\n");
     return 2;
   }
-  headroom::engine::OpenVinoOptions options;
+  headroom::engine::ModelEngineOptions options;
   options.model_dir = argv[1];
   options.workers = argc > 2 ? std::atoi(argv[2]) : 1;
   options.threads = argc > 3 ? std::atoi(argv[3]) : 1;
   options.cache_dir = argc > 4 ? argv[4] : "";
   options.precision = headroom::engine::parse_precision(argc > 5 ? argv[5] : "auto");
+  options.engine = argc > 6 ? argv[6] : "openvino";
   const auto begin = std::chrono::steady_clock::now();
   options.on_stage = [&](std::string_view stage) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     fmt::print(stderr, "{} {:.3f} s\n", stage, took.count());
   };
-  auto engine = headroom::engine::make_openvino_engine(options);
-  if (!engine) {
-    fmt::print(stderr, "engine_probe: {}\n", headroom::base::describe(engine.error()));
+  auto made = headroom::engine::make_model_engine(options);
+  if (!made) {
+    fmt::print(stderr, "engine_probe: {}\n", headroom::base::describe(made.error()));
     return 1;
   }
   for (std::string text; std::getline(std::cin, text);) {
     json answer;
     try {
-      answer = speak(**engine, text);
+      answer = speak(*made->engine, text);
     } catch (const json::exception& error) {
       answer = {{"error", error.what()}};
     }

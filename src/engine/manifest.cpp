@@ -111,12 +111,12 @@ base::Result<Manifest> load_manifest(const std::string& directory) {
 base::Result<void> check_nothing_unlisted(const Manifest& manifest) {
   namespace fs = std::filesystem;
   std::vector<std::string> there{"vocab.json"};
-  for (const std::string folder : {"ir", "lexicon"}) {
+  for (const std::string folder : {"ir", "lexicon", "onnx"}) {
     std::error_code failed;  // a folder that is not there holds nothing
     for (fs::directory_iterator it(manifest.full_path(folder), failed), end; !failed && it != end;
          it.increment(failed)) {
       const auto kind = it->path().extension();
-      if (kind == ".xml" || kind == ".bin" || kind == ".json")
+      if (kind == ".xml" || kind == ".bin" || kind == ".json" || kind == ".onnx")
         there.push_back(folder + '/' + it->path().filename().string());
     }
   }

@@ -35,8 +35,8 @@ struct Manifest {
 
 base::Result<Manifest> load_manifest(const std::string& directory);
 
-// Refuses a file beside the listed ones that would be read without a check: a graph or its weights under ir/,
-// a dictionary under lexicon/, vocab.json. (Voices are read by the list.)
+// Refuses a file beside the listed ones that would be read without a check: a graph or its weights under ir/
+// or onnx/, a dictionary under lexicon/, vocab.json. (Voices are read by the list.)
 base::Result<void> check_nothing_unlisted(const Manifest& manifest);
 
 // Reads every file of the manifest once and compares size and SHA-256.

@@ -1,8 +1,8 @@
 // Makes the engine that speaks with the model, from what options say: which runtime, how many workers and
-// threads.
+// threads (as wished, measured, or the default for the cores that affinity and CPU quota leave).
 //
 // Does not make the paced engine (it has no model) and does not warm up. Thread safe. Errors: those of the
-// engines, and kInvalidArgument for a runtime or device that this build does not have. Units: cores.
+// engines, and kInvalidArgument for a device that the runtime does not have. Units: cores.
 #pragma once
 
 #include <functional>
@@ -12,34 +12,36 @@
 
 #include "base/result.hpp"
 #include "engine/engine.hpp"
+#include "engine/onnxruntime_engine.hpp"
 #include "engine/precision.hpp"
 
 namespace headroom::engine {
 
+// Whether the way to divide the cores is measured at start. kAuto: once, where the result can be kept (a
+// cache folder) and there is more than one way; the next start reads it. kForce: now, however long it takes.
+enum class CalibrateMode { kOff, kAuto, kForce };
+
 struct ModelEngineOptions {
-  std::string engine = "openvino";
+  std::string engine = "openvino";  // or "onnxruntime"
+  Device device = Device::kCpu;     // kCuda: onnxruntime only
+  std::string onnxruntime_library = {};
   std::string model_dir = {};
   std::string cache_dir = {};
   int workers = 0;  // segments synthesised at once; 0: chosen
   int threads = 0;  // per worker; 0: chosen
   Precision precision = Precision::kAuto;
+  CalibrateMode calibrate = CalibrateMode::kOff;
   std::function<void(std::string_view)> on_stage = {};
 };
 
 struct ModelEngine {
   std::unique_ptr<Engine> engine;
-  std::string summary;  // "openvino precision=bf16 workers=2 threads=1", for the log
+  // For the log: "openvino precision=bf16 workers=2 threads=1 (the default for 2 cores: ...)"
+  std::string summary;
 };
 
 base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options);
 
-struct Shares {
-  int workers = 1;
-  int threads = 1;
-};
-
-// Two workers where there are cores for them, so that a short request need not wait for a long one; the rest
-// of the cores become threads of each worker. What is not 0 stays as wished.
-Shares choose_shares(int cores, int workers, int threads);
+CalibrateMode parse_calibrate(std::string_view name);  // "off", "force"; everything else is kAuto
 
 }  // namespace headroom::engine

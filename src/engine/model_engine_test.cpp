@@ -1,24 +1,28 @@
-// Tests of how cores become workers and threads.
+// Tests of what making an engine refuses at once.
 #include "engine/model_engine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace headroom::engine {
 namespace {
 
-bool equal(Shares got, int workers, int threads) { return got.workers == workers && got.threads == threads; }
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-TEST(ModelEngine, SharesTheCoresBetweenTwoWorkers) {
-  EXPECT_TRUE(equal(choose_shares(1, 0, 0), 1, 1));
-  EXPECT_TRUE(equal(choose_shares(2, 0, 0), 2, 1));
-  EXPECT_TRUE(equal(choose_shares(7, 0, 0), 2, 3));
-  EXPECT_TRUE(equal(choose_shares(0, 0, 0), 1, 1));
+TEST(ModelEngine, HasNoGpuWithOpenVino) {
+  const auto made = make_model_engine({.engine = "openvino", .device = Device::kCuda, .model_dir = "/x"});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, base::ErrorCode::kInvalidArgument);
+  EXPECT_THAT(made.error().message, AllOf(HasSubstr("cuda"), HasSubstr("--engine onnxruntime")));
 }
 
-TEST(ModelEngine, TakesWhatIsWished) {
-  EXPECT_TRUE(equal(choose_shares(8, 4, 0), 4, 2));
-  EXPECT_TRUE(equal(choose_shares(8, 0, 8), 2, 8));
-  EXPECT_TRUE(equal(choose_shares(2, 8, 0), 8, 1));
+TEST(ModelEngine, NamesAMissingDirectoryWhateverTheRuntime) {
+  for (const char* engine : {"openvino", "onnxruntime"}) {
+    const auto made = make_model_engine({.engine = engine, .model_dir = "/nowhere/kokoro"});
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr("/nowhere/kokoro"));
+  }
 }
 
 }  // namespace

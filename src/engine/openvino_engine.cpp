@@ -13,6 +13,7 @@
 #include "engine/mapped_files.hpp"
 #include "engine/openvino_graphs.hpp"
 #include "engine/segment_input.hpp"
+#include "engine/shares.hpp"
 #include "engine/voice_table.hpp"
 
 namespace headroom::engine {
@@ -20,8 +21,6 @@ namespace {
 
 using base::ErrorCode;
 using base::fail;
-
-constexpr int kMaxWorkers = 256;
 
 // Intermediate results take 21 MB for a second of speech and are kept for the next segment, unless they came
 // from a longer one than this: then they are given back.
@@ -107,23 +106,19 @@ base::Result<ov::Core> start_runtime() {
   });
 }
 
-base::Result<void> check_options(const OpenVinoOptions& options) {
-  const auto within = [](int n) { return n >= 1 && n <= kMaxWorkers; };
-  if (within(options.workers) && within(options.threads)) return {};
-  return fail(ErrorCode::kInvalidArgument, fmt::format("workers ({}) and threads ({}) must be 1 to {}",
-                                                       options.workers, options.threads, kMaxWorkers));
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions& options) {
-  if (auto valid = check_options(options); !valid) return tl::unexpected(valid.error());
+  if (auto valid = check_shares({options.workers, options.threads}); !valid)
+    return tl::unexpected(valid.error());
   auto manifest = load_manifest(options.model_dir);
   if (!manifest) return tl::unexpected(manifest.error());
   for (const char* graph : {kFrontGraph, kVocoderGraph}) {
     if (!manifest->lists(graph)) {
       return fail(ErrorCode::kInvalidData,
-                  fmt::format("the manifest of '{}' lists no {}; run ./dev setup", options.model_dir, graph));
+                  fmt::format("the manifest of '{}' lists no {}; run ./dev setup (a directory of ONNX "
+                              "Runtime is for --engine onnxruntime)",
+                              options.model_dir, graph));
     }
   }
   if (auto checked = check_nothing_unlisted(*manifest); !checked) return tl::unexpected(checked.error());

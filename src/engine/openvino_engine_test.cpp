@@ -1,5 +1,5 @@
 // Tests of what the OpenVINO engine refuses before it loads a model. The model itself:
-// openvino_engine_model_test.cpp.
+// engine_model_test.cpp.
 #include "engine/openvino_engine.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Tests of the OpenVINO engine with the prepared model ($HEADROOM_MODEL): same samples whatever runs beside
-// it, limits.
+// Tests of an engine with its prepared model ($HEADROOM_MODEL; $HEADROOM_ENGINE names the runtime, else
+// OpenVINO): same samples whatever runs beside it, limits.
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -7,22 +7,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/openvino_engine.hpp"
+#include "engine/model_engine.hpp"
 
 namespace headroom::engine {
 namespace {
 
 using ::testing::HasSubstr;
 
+std::string environment(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value ? value : otherwise;
+}
+
 Engine& engine() {
   static const std::unique_ptr<Engine> kEngine = [] {
-    const char* directory = std::getenv("HEADROOM_MODEL");
-    auto made = make_openvino_engine({.model_dir = directory ? directory : "", .workers = 2, .threads = 1});
+    auto made = make_model_engine({.engine = environment("HEADROOM_ENGINE", "openvino"),
+                                   .model_dir = environment("HEADROOM_MODEL", ""),
+                                   .workers = 2,
+                                   .threads = 1});
     if (!made) {
       ADD_FAILURE() << base::describe(made.error()) << " (HEADROOM_MODEL names the model directory)";
       std::exit(1);
     }
-    return std::move(*made);
+    return std::move(made->engine);
   }();
   return *kEngine;
 }
@@ -37,13 +44,13 @@ Segment segment(std::size_t tokens, const std::string& voice = "af_heart", float
   return s;
 }
 
-TEST(OpenVinoModel, HasFiftyFourVoicesAt24Kilohertz) {
+TEST(EngineModel, HasFiftyFourVoicesAt24Kilohertz) {
   EXPECT_EQ(engine().voices().size(), 54U);
   EXPECT_EQ(engine().sample_rate(), 24000);
   EXPECT_EQ(engine().workers(), 2);
 }
 
-TEST(OpenVinoModel, GivesTheSameSamplesWhateverRunsBesideIt) {
+TEST(EngineModel, GivesTheSameSamplesWhateverRunsBesideIt) {
   const std::vector<Segment> segments{segment(12), segment(30, "bm_george"), segment(47, "jf_alpha", 1.3F)};
   std::vector<std::vector<float>> alone;
   for (const auto& s : segments) {
@@ -67,7 +74,7 @@ TEST(OpenVinoModel, GivesTheSameSamplesWhateverRunsBesideIt) {
   EXPECT_EQ(different, 0);
 }
 
-TEST(OpenVinoModel, SpeaksFasterAndSlower) {
+TEST(EngineModel, SpeaksFasterAndSlower) {
   const auto slow = engine().synthesize(segment(30, "af_heart", 0.5F));
   const auto plain = engine().synthesize(segment(30));
   const auto fast = engine().synthesize(segment(30, "af_heart", 2.0F));
@@ -76,7 +83,7 @@ TEST(OpenVinoModel, SpeaksFasterAndSlower) {
   EXPECT_LT(fast->size(), plain->size() * 3 / 4);
 }
 
-TEST(OpenVinoModel, BlendsBetweenVoices) {
+TEST(EngineModel, BlendsBetweenVoices) {
   auto blend = segment(30);
   blend.voice = {{"af_heart", 2.0F}, {"af_bella", 1.0F}};
   const auto mixed = engine().synthesize(blend);
@@ -85,14 +92,14 @@ TEST(OpenVinoModel, BlendsBetweenVoices) {
   EXPECT_NE(*mixed, *engine().synthesize(segment(30, "af_bella")));
 }
 
-TEST(OpenVinoModel, SpeaksOneTokenAndTheLongestSegment) {
+TEST(EngineModel, SpeaksOneTokenAndTheLongestSegment) {
   EXPECT_TRUE(engine().synthesize(segment(1)));
   const auto longest = engine().synthesize(segment(kMaxTokens));
   ASSERT_TRUE(longest) << base::describe(longest.error());
   EXPECT_GT(longest->size(), 24000U * 10);
 }
 
-TEST(OpenVinoModel, RefusesWhatTheModelCannotSpeak) {
+TEST(EngineModel, RefusesWhatTheModelCannotSpeak) {
   EXPECT_FALSE(engine().synthesize(segment(0)));
   EXPECT_FALSE(engine().synthesize(segment(kMaxTokens + 1)));
   auto outside = segment(5);

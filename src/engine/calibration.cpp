@@ -1,0 +1,118 @@
+// Speaks the same sentence with as many callers as workers and counts.
+#include "engine/calibration.hpp"
+
+#include <algorithm>
+#include <future>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace headroom::engine {
+namespace {
+
+constexpr double kBetter = 1.1;
+constexpr int kSentences = 2;  // of each worker, after one that makes the kernels for its length
+
+// "Hello world" in the model's symbols, four times: about three seconds of speech.
+Segment sentence(const Engine& engine) {
+  constexpr std::int64_t kHello[] = {50, 83, 54, 156, 31, 16, 65, 156, 87, 123, 54, 46, 4, 16};
+  Segment segment;
+  for (int i = 0; i < 4; ++i)
+    segment.tokens.insert(segment.tokens.end(), std::begin(kHello), std::end(kHello));
+  segment.voice = {{engine.voices().front(), 1.0F}};
+  segment.characters = segment.tokens.size();
+  return segment;
+}
+
+// Samples of `count` sentences from each worker at once.
+base::Result<std::size_t> speak(Engine& engine, int count) {
+  const Segment segment = sentence(engine);
+  std::vector<std::future<base::Result<std::size_t>>> speaking;
+  for (int worker = 0; worker < engine.workers(); ++worker) {
+    speaking.push_back(std::async(std::launch::async, [&]() -> base::Result<std::size_t> {
+      std::size_t samples = 0;
+      for (int i = 0; i < count; ++i) {
+        auto spoken = engine.synthesize(segment);
+        if (!spoken) return tl::unexpected(spoken.error());
+        samples += spoken->size();
+      }
+      return samples;
+    }));
+  }
+  base::Result<std::size_t> all{0};
+  for (auto& one : speaking) {
+    auto samples = one.get();
+    if (!samples) {
+      all = tl::unexpected(samples.error());
+    } else if (all) {
+      *all += *samples;
+    }
+  }
+  return all;
+}
+
+base::Result<Measured> measure(Engine& engine, const Shares& shares, const base::Clock& clock) {
+  if (auto warm = speak(engine, 1); !warm) return tl::unexpected(warm.error());
+  const auto begin = clock.steady();
+  const auto samples = speak(engine, kSentences);
+  if (!samples) return tl::unexpected(samples.error());
+  const double took = std::max(1e-6, base::to_s(clock.steady() - begin));
+  return Measured{shares, static_cast<double>(*samples) / engine.sample_rate() / took};
+}
+
+}  // namespace
+
+Shares choose_measured(const std::vector<Measured>& measured) {
+  const auto best = std::max_element(
+      measured.begin(), measured.end(),
+      [](const Measured& a, const Measured& b) { return a.speech_s_per_s < b.speech_s_per_s; });
+  return best->speech_s_per_s >= kBetter * measured.front().speech_s_per_s ? best->shares
+                                                                           : measured.front().shares;
+}
+
+std::string describe(const Calibration& calibration) {
+  const auto chosen = choose_measured(calibration.measured);
+  auto text = fmt::format("{}x{} of", chosen.workers, chosen.threads);
+  for (const auto& one : calibration.measured) {
+    text += fmt::format("{} {}x{} {:.2f}", text.ends_with("of") ? "" : ",", one.shares.workers,
+                        one.shares.threads, one.speech_s_per_s);
+  }
+  for (const auto& one : calibration.left_out)
+    text += fmt::format(", {}x{} not measured (no time)", one.workers, one.threads);
+  return text;
+}
+
+base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
+                                       const base::Clock& clock, base::Duration most) {
+  CalibrationRun run;
+  std::optional<base::SteadyTime> begin;  // from here on a start takes longer because of calibrating
+  base::Duration one{};                   // what a candidate takes
+  for (const auto& shares : candidates) {
+    if (begin && most.count() > 0 && clock.steady() - *begin + one > most) {
+      run.calibration.left_out.push_back(shares);
+      continue;
+    }
+    const auto started = clock.steady();
+    run.engine.reset();
+    auto engine = make(shares);
+    if (!engine) return tl::unexpected(engine.error());
+    run.engine = std::move(*engine);
+    run.shares = shares;
+    if (!begin) begin = clock.steady();
+    auto measured = measure(*run.engine, shares, clock);
+    if (!measured) return tl::unexpected(measured.error());
+    run.calibration.measured.push_back(*measured);
+    one = std::max(one, clock.steady() - started);
+  }
+  if (const auto chosen = choose_measured(run.calibration.measured); chosen != run.shares) {
+    run.engine.reset();
+    auto engine = make(chosen);
+    if (!engine) return tl::unexpected(engine.error());
+    run.engine = std::move(*engine);
+    run.shares = chosen;
+  }
+  run.calibration.took_s = base::to_s(clock.steady() - *begin);
+  return run;
+}
+
+}  // namespace headroom::engine

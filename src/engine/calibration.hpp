@@ -1,0 +1,52 @@
+// Calibration: measures which way to divide the cores (workers, threads) speaks the most, within a short
+// time.
+//
+// Does not store the result (calibration_file.hpp does). Blocks for as long as it measures; one at a time. A
+// candidate is only begun when what the first one took still fits into the time, so that a slow machine
+// starts with what it has. Units: seconds of speech in a second. Errors: those of making an engine or of
+// speaking.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "engine/shares.hpp"
+
+namespace headroom::engine {
+
+struct Measured {
+  Shares shares;
+  double speech_s_per_s = 0;
+};
+
+struct Calibration {
+  std::vector<Measured> measured;  // the default first; never empty
+  std::vector<Shares> left_out;    // no time was left for these
+  double took_s = 0;               // beyond the start of the first engine
+};
+
+// The default, unless another is at least a tenth better: less is within what one sentence tells.
+Shares choose_measured(const std::vector<Measured>& measured);
+
+// "1x2 of 2x1 3.1, 1x2 3.6" with workers x threads, for the log.
+std::string describe(const Calibration& calibration);
+
+struct CalibrationRun {
+  Calibration calibration;
+  Shares shares;                   // what was chosen
+  std::unique_ptr<Engine> engine;  // made with them
+};
+
+using MakeEngine = std::function<base::Result<std::unique_ptr<Engine>>(const Shares&)>;
+
+// Makes one engine after another, never two at once. `candidates`: not empty, the default first. `most`: time
+// beyond the start of the first engine; 0: no limit.
+base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
+                                       const base::Clock& clock, base::Duration most);
+
+}  // namespace headroom::engine
