@@ -49,7 +49,7 @@ QmaxArtifact qmax() {
   }
   a.result = capacity::evaluate_qmax(a.rungs, a.slo_ms);
   a.knee_n = 1;
-  a.unqueued = {390.0, 400.0};
+  a.unqueued = {390.0, 400.0, {380.0, 390.0, 400.0}};
   a.calibration.ratio = 1.01;
   a.paced_engine = true;
   a.server_queue_limit = 0;
@@ -106,6 +106,7 @@ TEST(QmaxArtifact, SurvivesTheRoundTrip) {
   EXPECT_EQ(back->header.counts, header().counts);
   EXPECT_EQ(back->header.settings.at(0).source, "default");
   EXPECT_EQ(back->server_queue_limit, 0);
+  EXPECT_THAT(back->unqueued.sample_ms, ElementsAre(380, 390, 400));
   EXPECT_FALSE(back->host_contended);
 }
 

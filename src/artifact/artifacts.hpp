@@ -21,6 +21,7 @@ namespace headroom::artifact {
 
 struct Unqueued {
   std::optional<double> mean_ms, p95_ms;
+  std::vector<double> sample_ms;  // single times, sorted, thinned by capacity::compact_sample; may be empty
 };
 
 struct Calibration {

@@ -122,7 +122,9 @@ QmaxArtifact get_qmax(const Json& j) {
   if (const auto sentence = maybe_text(j, "sentence")) a.result.sentence = *sentence;
   a.knee_n = j.contains("knee_n") ? whole(j, "knee_n") : capacity::knee(a.rungs);
   a.knee_sentence = text(j, "knee_sentence");
-  a.unqueued = {number(field(j, "unqueued"), "mean_ms"), number(field(j, "unqueued"), "p95_ms")};
+  const Json& unqueued = field(j, "unqueued");
+  a.unqueued = {number(unqueued, "mean_ms"), number(unqueued, "p95_ms"), {}};
+  for (const Json& ms : field(unqueued, "sample_ms")) a.unqueued.sample_ms.push_back(ms.get<double>());
   const Json& calibration = field(j, "calibration");
   a.calibration.ratio =
       calibration.is_object() ? number(calibration, "ratio") : capacity::calibration_ratio(a.rungs);
@@ -188,7 +190,8 @@ base::Result<std::string> to_json_text(const QmaxArtifact& a) {
   j["knee_n"] = value_or_null(a.knee_n);
   j["knee_sentence"] = text_or_null(a.knee_sentence);
   j["unqueued"] = {{"mean_ms", value_or_null(a.unqueued.mean_ms)},
-                   {"p95_ms", value_or_null(a.unqueued.p95_ms)}};
+                   {"p95_ms", value_or_null(a.unqueued.p95_ms)},
+                   {"sample_ms", a.unqueued.sample_ms}};
   j["calibration"] = {{"ratio", value_or_null(a.calibration.ratio)},
                       {"metric", a.calibration.metric},
                       {"note", text_or_null(a.calibration.note)}};

@@ -106,6 +106,7 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   p.runs_spread = in.qmax.runs_spread;
   p.unqueued_mean_ms = in.qmax.unqueued.mean_ms;
   p.unqueued_p95_ms = in.qmax.unqueued.p95_ms;
+  for (const double ms : in.qmax.unqueued.sample_ms) p.unqueued_samples_s.push_back(ms / 1000);
   p.calibration_ratio = in.qmax.calibration.ratio;
   p.assume_ratio = options.assume_ratio;
   p.measured_total_s = in.ttotal.measured_total_s;
@@ -149,10 +150,9 @@ base::Result<capacity::Plan> plan_for_trace(const PlanOptions& options, capacity
   if (!options.trough_rps) input.trough_rps = capacity::trough_rate(load.per_second);
   auto rules = capacity::contest_rules(input);
   if (!rules) return tl::unexpected(rules.error());
-  constexpr double kMostGrowth = 20;
   if (!options.headroom) {
     const auto growth = capacity::growth_within(load.per_second, rules->horizon_s);
-    if (growth) input.headroom = std::clamp(*growth, 1.0, kMostGrowth);
+    if (growth) input.headroom = std::clamp(*growth, 1.0, capacity::kMostGrowth);
   }
   if (options.search) {
     if (input.rule != capacity::Rule::kRecommended)

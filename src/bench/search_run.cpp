@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "capacity/certified.hpp"
+#include "capacity/simulation.hpp"
 #include "stats/percentile.hpp"
 
 namespace headroom::bench {
@@ -99,6 +100,7 @@ class Run {
     if (plan.n == 1 && !run_.unqueued.mean_ms) {
       if (const auto moments = stats::moments(held->whole_ms)) run_.unqueued.mean_ms = moments->mean;
       run_.unqueued.p95_ms = stats::percentile(held->whole_ms, 0.95);
+      run_.unqueued.sample_ms = capacity::compact_sample(held->whole_ms);
     }
     run_.rungs.push_back(std::move(*held));
     if (after_each_) {

@@ -89,6 +89,7 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
   auto rules = capacity::contest_rules(input);
   if (!rules) return tl::unexpected(rules.error());
   rules->seed = static_cast<std::uint64_t>(options.seed);
+  rules->initial = options.initial;
   if (options.capacity_base == "desired") rules->base = capacity::CapacityBase::kDesired;
   const auto load = make_load(options, input);
   if (!load) return tl::unexpected(load.error());
@@ -104,8 +105,8 @@ base::Result<artifact::SimulateArtifact> simulate_all(SimulateOptions& options, 
   out.load = describe(*load, *rules);
   if (!options.plan.peak_rps) input.peak_rps = std::max(*out.load.peak_rps, 1e-3);
   if (!options.plan.trough_rps) input.trough_rps = std::min(*out.load.trough_rps, input.peak_rps);
-  constexpr double kMostGrowth = 20;
-  if (!options.plan.headroom) input.headroom = std::clamp(out.load.growth.value_or(1.25), 1.0, kMostGrowth);
+  if (!options.plan.headroom)
+    input.headroom = std::clamp(out.load.growth.value_or(1.25), 1.0, capacity::kMostGrowth);
   for (const capacity::Contender& contender : capacity::contenders(input, plan, options.rivals)) {
     auto row = capacity::compete(*rules, *load, contender);
     if (!row) return tl::unexpected(row.error());
@@ -164,6 +165,12 @@ std::vector<base::Option> SimulateOptions::table() {
       {.name = "rivals",
        .help = "also CPU and invocations targets, HPA, slope prediction",
        .target = &rivals},
+      {.name = "initial",
+       .help = "instances at the start",
+       .target = &initial,
+       .default_text = "what each policy runs at the load's first minutes",
+       .min = 1,
+       .max = 100'000},
       {.name = "capacity-base",
        .help = "which count a policy multiplies; AWS does not say",
        .target = &capacity_base,

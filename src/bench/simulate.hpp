@@ -20,6 +20,7 @@ struct SimulateOptions {
   std::string load = "day";
   std::optional<double> base_rps;
   bool rivals = true;
+  std::optional<int> initial;
   std::string capacity_base = "in-service";
   int seed = 1;
   std::vector<base::Option> table();

@@ -34,8 +34,9 @@ SimSetup make_setup(const ContestRules& rules, const Contender& contender, doubl
   setup.slo_s = rules.slo_s;
   setup.bounds = contender.bounds;
   setup.seed = rules.seed;
-  setup.initial = std::clamp(ceil_up(first_rps / (contender.utilisation * rules.throughput_rps)),
-                             contender.bounds.minimum, contender.bounds.maximum);
+  setup.initial =
+      std::clamp(rules.initial.value_or(ceil_up(first_rps / (contender.utilisation * rules.throughput_rps))),
+                 contender.bounds.minimum, contender.bounds.maximum);
   return setup;
 }
 

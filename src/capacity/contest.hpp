@@ -41,6 +41,7 @@ struct ContestRules {
   double horizon_s = 0;  // H
   double slo_s = 3;
   int queue_limit = 0;
+  std::optional<int> initial;  // instances at the start, within a contender's bounds; else its own size
   CapacityBase base = CapacityBase::kInService;
   std::uint64_t seed = 1;
 };

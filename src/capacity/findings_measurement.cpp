@@ -19,8 +19,9 @@ void measurement_trust(const PlanInput& in, Findings& out) {
     if (remedy.empty()) remedy = cure;
   };
   if (in.qmax_verdict == QmaxVerdict::kLowerBound)
-    doubt(fmt::format("Q_max {} is a lower bound: nothing failed", *in.q_max),
-          "hold larger rungs until one fails");
+    doubt(fmt::format("Q_max {} is a lower bound: the search ended before a larger count was found to fail",
+                      *in.q_max),
+          "measure with a larger --budget (or larger --rungs, --max-n) until a count fails");
   if (in.host_contended)
     doubt("instances and driver shared too few cores (host_contended)",
           "measure on a host with a core for each instance and for the driver");
@@ -137,6 +138,20 @@ void threshold_units(const PlanInput& in, const Plan& plan, Findings& out) {
   }
 }
 
+// What the simulations draw their service times from.
+void service_times(const PlanInput& in, Findings& out) {
+  if (in.unqueued_samples_s.empty()) {
+    out.push_back({"service_times", Level::kInfo,
+                   "the measurement keeps no single service times: simulated with a lognormal of the "
+                   "unqueued mean and p95",
+                   "measure with tts-bench qmax, which keeps them in unqueued.sample_ms"});
+  } else {
+    out.push_back({"service_times", Level::kOk,
+                   fmt::format("simulated with {} measured service times", in.unqueued_samples_s.size()),
+                   ""});
+  }
+}
+
 void provision_stage(const PlanInput& in, Findings& out) {
   const auto stage = largest_stage(in.measured_stages);
   if (!stage) {
@@ -158,6 +173,7 @@ void find_measurement(const PlanInput& in, const Plan& plan, Findings& out) {
   queue_depth(in, plan, out);
   threshold_units(in, plan, out);
   provision_stage(in, out);
+  service_times(in, out);
 }
 
 std::vector<Finding> find_all(const PlanInput& input, const Plan& plan) {

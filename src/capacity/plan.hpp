@@ -22,6 +22,10 @@ namespace headroom::capacity {
 
 struct ContestLoad;
 
+// The largest growth that is planned for. Rule R's widest step multiplies a fleet by so much, and who needs
+// more within one reaction time starts from next to nothing: no policy carries that, a higher minimum does.
+inline constexpr double kMostGrowth = 20;
+
 enum class Rule { kRecommended, kPublished };
 std::string_view rule_name(Rule rule);
 std::optional<Rule> parse_rule(std::string_view name);
@@ -49,7 +53,7 @@ struct PlanInput {
   std::optional<Interval> q_max_interval;
   std::optional<double> runs_spread;
   std::optional<double> unqueued_mean_ms, unqueued_p95_ms;
-  std::vector<double> unqueued_samples_s;   // the single times where they were kept; for the simulation
+  std::vector<double> unqueued_samples_s;   // single times where they were kept (compact_sample)
   std::optional<double> calibration_ratio;  // nullopt: the metric had no data
   std::optional<double> assume_ratio;       // --assume-ratio: used where calibration_ratio is unknown
   std::optional<double> measured_total_s, total_s;

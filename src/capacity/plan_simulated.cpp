@@ -15,7 +15,6 @@ constexpr double kMostComparisons = 1.5e8;  // arrivals x instances that each lo
 constexpr double kMostRecorded = 20;
 constexpr int kSurges = 40;
 constexpr double kSurgeRequests = 1e6;  // in all
-constexpr double kMostGrowth = 20;
 
 const Contender* named(const std::vector<Contender>& all, const std::string& name) {
   const auto it = std::find_if(all.begin(), all.end(), [&](const Contender& c) { return c.name == name; });

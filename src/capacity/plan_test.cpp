@@ -337,10 +337,10 @@ TEST(Planner, SaysWhatItDoubts) {
 TEST(Planner, HasEveryFindingOnceWithEvidence) {
   for (auto in : {test::published_input(), recommended()}) {
     const auto p = make_plan(in);
-    for (const char* id :
-         {"measurement_trust", "curve_repeatability", "slo_budget", "invocation_ceiling", "queue_depth",
-          "threshold_units", "throughput_sizing", "knee", "surge_survival", "surge_growth", "scale_in_safety",
-          "scale_in_line", "saturating_metric", "static_is_better", "fleet_cost", "provision_stage"}) {
+    for (const char* id : {"measurement_trust", "curve_repeatability", "slo_budget", "invocation_ceiling",
+                           "queue_depth", "threshold_units", "throughput_sizing", "knee", "surge_survival",
+                           "surge_growth", "scale_in_safety", "scale_in_line", "saturating_metric",
+                           "static_is_better", "fleet_cost", "provision_stage", "service_times"}) {
       EXPECT_EQ(
           std::count_if(p->findings.begin(), p->findings.end(), [&](const Finding& f) { return f.id == id; }),
           1)
@@ -374,6 +374,15 @@ TEST(Planner, NamesAQueueLimitThatIsNotThePlans) {
   EXPECT_EQ(finding(*make_plan(in), "queue_depth").level, Level::kWarn);
   in.deployed_queue_limit = 50;
   EXPECT_EQ(finding(*make_plan(in), "queue_depth").level, Level::kOk);
+}
+
+TEST(Planner, SaysWhatServiceTimesItsSimulationsDrawFrom) {
+  auto in = recommended();
+  EXPECT_EQ(finding(*make_plan(in), "service_times").level, Level::kInfo);
+  EXPECT_THAT(finding(*make_plan(in), "service_times").evidence, HasSubstr("lognormal"));
+  in.unqueued_samples_s = {0.05, 0.06, 0.07};
+  EXPECT_EQ(finding(*make_plan(in), "service_times").level, Level::kOk);
+  EXPECT_THAT(finding(*make_plan(in), "service_times").evidence, HasSubstr("3 measured"));
 }
 
 TEST(CeilUp, ForgivesBinaryFractionsOnly) {

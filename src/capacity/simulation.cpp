@@ -219,6 +219,18 @@ ServiceModel make_service_model(double throughput_rps, double unqueued_mean_s, d
   return model;
 }
 
+std::vector<double> compact_sample(std::vector<double> values, std::size_t most) {
+  values.erase(
+      std::remove_if(values.begin(), values.end(), [](double v) { return !std::isfinite(v) || v <= 0; }),
+      values.end());
+  std::sort(values.begin(), values.end());
+  if (values.size() <= most) return values;
+  std::vector<double> out;
+  out.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) out.push_back(values[(2 * i + 1) * values.size() / (2 * most)]);
+  return out;
+}
+
 base::Result<SimResult> simulate(const SimSetup& setup, Arrivals& arrivals, Scaler& scaler) {
   if (!(setup.service.mean_s > 0) || !std::isfinite(setup.service.mean_s) || setup.service.workers < 1)
     return base::fail(

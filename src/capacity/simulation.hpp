@@ -31,9 +31,14 @@ struct ServiceModel {
   double overhead_s = 0;         // outside the workers
   std::vector<double> relative;  // measured times / their mean, drawn from; empty: all are the mean
 };
-// `unqueued_s`: the single measured times where they were kept; else a lognormal of the given cv.
+// `unqueued_s`: measured times where they were kept (compact_sample); else a lognormal of the given cv.
 ServiceModel make_service_model(double throughput_rps, double unqueued_mean_s, double cv,
                                 const std::vector<double>& unqueued_s);
+
+// What of a measurement's single times travels within its artifact: sorted, all of them up to `most`, else
+// the quantiles (i + 1/2)/most by nearest rank. Drawn from evenly they are the measured distribution again,
+// with its tail up to the last half step. Values that are no positive finite numbers are left out.
+std::vector<double> compact_sample(std::vector<double> values, std::size_t most = 256);
 
 struct StartModel {
   std::vector<double> stage_s;  // the stages of T_m; their sum is the time to serve

@@ -53,6 +53,24 @@ TEST(ServiceModel, DrawsFromTheMeasuredTimesOrFromALognormalOfTheirSpread) {
   EXPECT_NEAR(std::sqrt(square - 1), 0.5, 0.1);
 }
 
+TEST(CompactSample, KeepsFewTimesWholeAndOfManyTheirQuantiles) {
+  EXPECT_EQ(compact_sample({3, 1, 2}), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(compact_sample({NAN, 2, -1, INFINITY, 0}), std::vector<double>{2});
+  std::vector<double> many;
+  for (int i = 0; i < 1000; ++i) many.push_back(1000 - i);  // 1..1000, the largest first
+  const auto kept = compact_sample(many, 10);
+  EXPECT_EQ(kept, (std::vector<double>{51, 151, 251, 351, 451, 551, 651, 751, 851, 951}));
+}
+
+TEST(CompactSample, OfATwoHumpedServiceKeepsBothHumpsWhichALognormalDoesNot) {
+  std::vector<double> times;
+  for (int i = 0; i < 900; ++i) times.push_back(0.05);
+  for (int i = 0; i < 100; ++i) times.push_back(0.5);
+  const ServiceModel model = make_service_model(10, 0.095, 0, compact_sample(times));
+  for (const double r : model.relative)
+    EXPECT_TRUE(std::abs(r - 0.05 / 0.095) < 0.02 || std::abs(r - 0.5 / 0.095) < 0.2) << r;
+}
+
 // M/D/1 at utilisation 0.8: the mean number in the system is rho + rho^2 / (2 (1 - rho)) = 2.4.
 TEST(Simulation, AQueueIsAsLongAsTheFormulaSays) {
   SimSetup setup = one_instance();
