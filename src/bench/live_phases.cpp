@@ -13,7 +13,7 @@ using base::ErrorCode;
 using base::fail;
 using capacity::Carrier;
 
-constexpr double kCalm = 0.8, kJustAbove = 1.05, kCross = 1.3;
+constexpr double kCalm = 0.8, kQuiet = 0.5, kJustAbove = 1.05, kCross = 1.3;
 constexpr double kMetricS = 10, kInAlarmS = 60;
 constexpr int kInDatapoints = 3;
 constexpr double kDrainS = 60;
@@ -32,12 +32,12 @@ LiveLoad above_line(const capacity::Plan& plan, double line, int instances) {
 }
 
 // A rate where the plan has one: a small line leaves no whole number of requests below it.
-LiveLoad below_line(const capacity::Plan& plan, double line, int instances) {
+LiveLoad below_line(const capacity::Plan& plan, double line, int instances, double share) {
   LiveLoad load;
   if (plan.policy.rate_per_instance_rps)
-    load.rate_rps = kCalm * *plan.policy.rate_per_instance_rps * instances;
+    load.rate_rps = share * *plan.policy.rate_per_instance_rps * instances;
   else
-    load.outstanding = std::max(1, static_cast<int>(std::floor(kCalm * line * instances)));
+    load.outstanding = std::max(1, static_cast<int>(std::floor(share * line * instances)));
   return load;
 }
 
@@ -68,7 +68,9 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
       rate ? *plan.scale_out_target : *plan.scale_out_target / plan.calibration_ratio.value_or(1);
   LivePlan live;
   live.start = plan.min_instances;
-  live.calm = below_line(plan, line, live.start);
+  live.calm = below_line(plan, line, live.start, kCalm);
+  const LiveLoad quiet = below_line(plan, line, live.start, kQuiet);
+  if (quiet.outstanding < line * live.start) live.quiet = quiet;
   live.cross = above_line(plan, line, live.start);
   const double growth = std::max(plan.headroom, 1.0);
   live.surge_count =
@@ -84,6 +86,8 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
     live.above_limit = static_cast<int>(std::ceil(1.4 * plan.queue_limit * live.start)) + 1;
   }
   live.calm_s = 4 * kMetricS;
+  live.quiet_s =
+      5 * kMetricS;  // three datapoints, the period that is cut, and one until a count is asked for
   live.arrive_s = total_s + 2 * kMetricS;  // and the periods that a breach and a reading may miss
   live.surge_s = live.arrive_s + (live.surge_count - live.start) * (total_s + plan.scale_out_cooldown_s);
   live.first_in_s = kInAlarmS * (kInDatapoints + 2) + kDrainS;
@@ -94,6 +98,17 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
       live.late_out_s + live.first_in_s + std::max(0, plan.max_instances - live.start - 1) * live.each_in_s;
   live.step_s = plan.scale_in_cooldown_s;
   return live;
+}
+
+std::optional<PhaseResult> judge_quiet(const LivePlan& plan, const std::vector<FleetPoint>& points) {
+  const auto asked =
+      std::find_if(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
+  if (asked == points.end()) return std::nullopt;
+  PhaseResult out = judge_scale_out(plan, {});
+  out.wanted = "nothing asked for at half the line, then " + out.wanted;
+  out.found = fmt::format("{} instances asked for at half the line, after {:.0f} s", asked->desired,
+                          asked->at_s - points.front().at_s);
+  return out;
 }
 
 PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points) {

@@ -1,8 +1,9 @@
 // Live phases: what validate --live asks of an endpoint under load, worked out from the plan. Pure.
 //
 // Five phases, in this order: slo_under_load (80 % of the line holds the SLO), rejection_level (80 % of the
-// queue limit refuses nothing, 140 % refuses some with 503 and nothing else goes wrong), scale_out (the line
-// is crossed, capacity arrives within T_total), surge_absorption (the load grows on, the fleet follows to the
+// queue limit refuses nothing, 140 % refuses some with 503 and nothing else goes wrong), scale_out (half the
+// line asks for nothing, so that an alarm that always rings is found; the line is crossed, and capacity
+// arrives within T_total), surge_absorption (the load grows on, the fleet follows to the
 // count that it needs), scale_in (the load stops, the fleet comes back to its minimum in the planned time,
 // one step at a time, without turning). Loads are held closed-loop where the policy's metric is concurrency,
 // so that the line is crossed for certain, and sent open-loop where it is a rate. Times are seconds of the
@@ -26,10 +27,12 @@ struct LiveLoad {
 struct LivePlan {
   int start = 1;                         // instances when it begins: the planned minimum
   LiveLoad calm;                         // 80 % of the line
+  std::optional<LiveLoad> quiet;         // half the line; none where the smallest load lies above that
   int below_limit = 0, above_limit = 0;  // outstanding in all; 0: the plan has no queue limit
   LiveLoad cross, surge;
   int surge_count = 1;  // instances that the surge needs
   double calm_s = 0;    // how long it is held
+  double quiet_s = 0;   // long enough for every datapoint of the alarm
   double arrive_s = 0;  // the longest until the new capacity is in service
   double surge_s = 0;
   double first_in_s = 0;  // the longest until the first step in has been made, and its instance has drained
@@ -54,6 +57,8 @@ struct PhaseResult {
 };
 // Judge what was seen; `points` in order of time, the first at the phase's beginning.
 PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points);
+// nullopt: nothing was asked for at half the line, as it should be; else the failed scale_out.
+std::optional<PhaseResult> judge_quiet(const LivePlan& plan, const std::vector<FleetPoint>& points);
 PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& points, int planned_maximum);
 PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& points, double resolution_s);
 

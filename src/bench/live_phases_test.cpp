@@ -27,6 +27,8 @@ TEST(LivePhases, LoadsLieOnTheirSideOfTheLine) {
   EXPECT_EQ(live->calm.outstanding, 30);
   EXPECT_GT(live->cross.outstanding, 37.5);
   EXPECT_LT(live->cross.outstanding, 75);  // a doubled line is not crossed
+  ASSERT_TRUE(live->quiet);
+  EXPECT_EQ(live->quiet->outstanding, 18);
   EXPECT_EQ(live->below_limit, 40);
   EXPECT_EQ(live->above_limit, 71);
   EXPECT_EQ(live->surge_count, 3);
@@ -69,6 +71,21 @@ TEST(LivePhases, ScaleOutNamesWhatDidNotCome) {
   EXPECT_FALSE(none.passed);
   EXPECT_EQ(none.found, "no capacity was asked for");
   EXPECT_NE(judge_scale_out(*live, {{0, 1, 1}, {340, 2, 1}}).found.find("did not come"), std::string::npos);
+}
+
+TEST(LivePhases, AnAlarmThatRingsAtHalfTheLineFailsScaleOut) {
+  const auto live = plan_live(published(), 320);
+  ASSERT_TRUE(live);
+  EXPECT_FALSE(judge_quiet(*live, {{0, 1, 1}, {50, 1, 1}}));
+  EXPECT_FALSE(judge_quiet(*live, {}));
+  const auto wrong = judge_quiet(*live, {{0, 1, 1}, {31, 2, 1}});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->id, "scale_out");
+  EXPECT_FALSE(wrong->passed);
+  EXPECT_EQ(wrong->found, "2 instances asked for at half the line, after 31 s");
+  auto small = published();
+  small.scale_out_target = 0.75;  // one outstanding request lies above it
+  EXPECT_FALSE(plan_live(small, 320)->quiet);
 }
 
 TEST(LivePhases, ASurgeNeedsItsCountAndNoMoreThanTheMaximum) {

@@ -238,23 +238,33 @@ class LiveRun {
       out.found = "the fleet did not come back to its minimum before the phase";
       return out;
     }
-    auto rig = make_rig(plan_.cross, scaled(plan_.arrive_s) + 60);
-    if (!rig) return tl::unexpected(rig.error());
-    const auto points =
-        watch(longest(plan_.arrive_s), [&](const auto& p) { return p.back().in_service > plan_.start; });
-    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    if (plan_.quiet) {
+      const auto calm = watch_under(*plan_.quiet, scaled(plan_.quiet_s),
+                                    [&](const auto& p) { return p.back().desired > plan_.start; });
+      if (!calm) return tl::unexpected(calm.error());
+      if (auto wrong = judge_quiet(in_real_time(), *calm)) return *wrong;
+    }
+    const auto points = watch_under(plan_.cross, longest(plan_.arrive_s),
+                                    [&](const auto& p) { return p.back().in_service > plan_.start; });
     if (!points) return tl::unexpected(points.error());
     return judge_scale_out(in_real_time(), *points);
   }
 
   Result<PhaseResult> surge_absorption() {
-    auto rig = make_rig(plan_.surge, longest(plan_.surge_s) + 60);
-    if (!rig) return tl::unexpected(rig.error());
-    const auto points = watch(longest(plan_.surge_s),
-                              [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
-    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    const auto points = watch_under(plan_.surge, longest(plan_.surge_s),
+                                    [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
     if (!points) return tl::unexpected(points.error());
     return judge_surge(in_real_time(), *points, artifact_.plan.max_instances);
+  }
+
+  // The fleet's course under a load, until `done` or the time is up; then the load has ended.
+  template <class Done>
+  Result<std::vector<FleetPoint>> watch_under(const LiveLoad& load, double longest_s, Done done) {
+    auto rig = make_rig(load, longest_s + 60);
+    if (!rig) return tl::unexpected(rig.error());
+    auto points = watch(longest_s, done);
+    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    return points;
   }
 
   Result<PhaseResult> scale_in() {
@@ -344,7 +354,7 @@ Result<void> put_back(Session& session, int desired) {
 }  // namespace
 
 double live_seconds(const LivePlan& plan) {
-  return plan.calm_s + plan.arrive_s + plan.surge_s + plan.first_in_s +
+  return plan.calm_s + (plan.quiet ? plan.quiet_s : 0) + plan.arrive_s + plan.surge_s + plan.first_in_s +
          std::max(0, plan.surge_count - plan.start - 1) * plan.each_in_s;
 }
 
@@ -357,6 +367,9 @@ std::string live_schedule(const LivePlan& plan, double fast) {
   out += plan.below_limit > 0 ? fmt::format("rejection_level   {}, then {} outstanding for some seconds\n",
                                             plan.above_limit, plan.below_limit)
                               : std::string("rejection_level   none: the plan has no queue limit\n");
+  if (plan.quiet)
+    out += fmt::format("scale_out         {} for {:.0f} s, which asks for nothing\n", load(*plan.quiet),
+                       plan.quiet_s / fast);
   out += fmt::format("scale_out         {} for at most {:.0f} s\n", load(plan.cross), plan.arrive_s / fast);
   out += fmt::format("surge_absorption  {} for at most {:.0f} s, to {} instances\n", load(plan.surge),
                      plan.surge_s / fast, plan.surge_count);
