@@ -146,8 +146,9 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   out.scatter = run.scatter;
   out.calibration.ratio = capacity::calibration_ratio(out.rungs);
   if (!out.calibration.ratio)
-    out.calibration.note =
-        "the metric had no datapoint within the rungs; plan needs --assume-ratio for a target in its units";
+    out.calibration.note = std::string(session.bare() ? "a bare server publishes no metric"
+                                                      : "the metric had no datapoint within the rungs") +
+                           "; plan needs --assume-ratio for a target in its units";
   for (const auto& each : measured.runs)
     out.runs.push_back({each.result.q_max, each.result.verdict, each.result.q_max_interval});
   out.runs_spread = measured.spread;

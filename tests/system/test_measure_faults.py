@@ -99,6 +99,7 @@ def test_what_hangs_at_the_end_of_a_rung_fails_it(tmp_path):
         code, rung, said = held(tmp_path, server, "--rungs", "40", "--hold", "4", "--judge", "2", "--slo-ms", "1000")
     assert code == 3 and rung["verdict"] == "fail" and "wait longer than the SLO" in rung["reason"], said
     assert rung["p95_ms"] is None or rung["p95_ms"] < 1000
+    assert "a bare server publishes no metric" in said
 
 
 @pytest.fixture
