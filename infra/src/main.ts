@@ -31,7 +31,8 @@ async function run(options: Options, terminal: Terminal): Promise<number> {
       return (await import("./cli/destroy.ts")).destroy(models, others, options, await cloudFor(options), terminal);
     }
     default: {
-      const { deploy, refusePlans, withoutLocal } = await import("./cli/deploy.ts");
+      const { refusePlans, withoutLocal } = await import("./cli/checks.ts");
+      const { deploy } = await import("./cli/deploy.ts");
       const remote = withoutLocal(deployments, options.all, terminal);
       refusePlans(remote); // before anything slower
       const cloud = await cloudFor(options);

@@ -1,7 +1,8 @@
 // deploy, destroy and diff against a fake account: the order, what is refused before anything changes, and what failures say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type TemplateBody, deploy, refusePlans, withoutLocal } from "../src/cli/deploy.ts";
+import { type TemplateBody, deploy } from "../src/cli/deploy.ts";
+import { refusePlans, withoutLocal } from "../src/cli/checks.ts";
 import { withoutWhatBlocks } from "../src/cli/blocked.ts";
 import { destroy } from "../src/cli/destroy.ts";
 import { keepImages } from "../src/cli/images.ts";
@@ -117,6 +118,19 @@ test("account, region and the address of every service are said, the one of the 
   assert.match(where("1", "us-east-1", undefined), /at http:\/\/127\.0\.0\.1:2$/);
   delete process.env["AWS_ENDPOINT_URL"];
   assert.equal(where("1", "us-east-1", undefined), "account 1  region us-east-1");
+});
+
+test("scaling that stands is not taken away because the plan was not found", async () => {
+  const cloud = new FakeCloud();
+  cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status: "CREATE_COMPLETE", reason: "", outputs: {} });
+  cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { T: { Type: "AWS::ApplicationAutoScaling::ScalableTarget" } } }));
+  const lost = { ...one, planPath: "artifacts/e/plan.json", judgement: { scaling: false as const, planGiven: false,
+    failures: [{ condition: "plan_present" as const, message: "no plan", remedy: "plan" }] } };
+  const problem = await failure(deploy([lost], templates, options(), cloud, new FakeTerminal()));
+  assert.equal(problem.exitCode, 3);
+  assert.match(`${problem.message} -> ${problem.remedy}`, /scales by a plan, and there is none at artifacts\/e\/plan\.json.*--plan FILE.*--no-plan/);
+  assert.deepEqual(cloud.log, []);
+  assert.equal(await deploy([lost], templates, options("--no-plan"), cloud, new FakeTerminal()), 0);
 });
 
 test("expired credentials, missing region, refusal: cause and remedy", async () => {
