@@ -52,14 +52,29 @@ const policy = await scaling.send(new aas.PutScalingPolicyCommand({ ...id, Polic
   TargetTrackingScalingPolicyConfiguration: { TargetValue: 5, ScaleOutCooldown: 30, ScaleInCooldown: 300, PredefinedMetricSpecification: {
     PredefinedMetricType: "SageMakerVariantConcurrentRequestsPerModelHighResolution" } } }));
 assert.ok(policy.PolicyARN && policy.Alarms.length >= 1);
-for (let i = 0; (await wait("InService")).ProductionVariants[0].CurrentInstanceCount !== 2; i++) {
-  assert.ok(i < 300, "the minimum of 2 was not reached");
-  await new Promise((r) => setTimeout(r, 100));
+async function waitCount(count) {
+  for (let i = 0; (await wait("InService")).ProductionVariants[0].CurrentInstanceCount !== count; i++) {
+    assert.ok(i < 300, `${count} instances were not reached`);
+    await new Promise((r) => setTimeout(r, 100));
+  }
 }
+await waitCount(2);
 const activities = await scaling.send(new aas.DescribeScalingActivitiesCommand({ ServiceNamespace: "sagemaker", ResourceId: id.ResourceId }));
 assert.match(activities.ScalingActivities[0].Cause, /minimum capacity/);
 await refused(scaling.send(new aas.DeleteScalingPolicyCommand({ ...id, PolicyName: "none" })), "ObjectNotFoundException");
 step("scale");
+const up = await scaling.send(new aas.PutScalingPolicyCommand({ ...id, PolicyName: "up", PolicyType: "StepScaling", StepScalingPolicyConfiguration: {
+  AdjustmentType: "ChangeInCapacity", StepAdjustments: [{ MetricIntervalLowerBound: 0, ScalingAdjustment: 1 }] } }));
+await cloudwatch.send(new cw.PutMetricAlarmCommand({ AlarmName: "up", Namespace: "n", MetricName: "load", Statistic: "Average", Period: 60,
+  EvaluationPeriods: 1, Threshold: 1, ComparisonOperator: "GreaterThanThreshold", AlarmActions: [up.PolicyARN] }));
+await cloudwatch.send(new cw.SetAlarmStateCommand({ AlarmName: "up", StateValue: "ALARM", StateReason: "a trial" }));
+await waitCount(3);
+const told = await scaling.send(new aas.DescribeScalingActivitiesCommand({ ServiceNamespace: "sagemaker" }));
+assert.ok(told.ScalingActivities.some((a) => a.Cause === "monitor alarm up in state ALARM triggered policy up"));
+const history = await cloudwatch.send(new cw.DescribeAlarmHistoryCommand({ AlarmName: "up" }));
+assert.ok(history.AlarmHistoryItems.some((h) => h.HistorySummary.endsWith("to ALARM") && h.Timestamp instanceof Date));
+await cloudwatch.send(new cw.DeleteAlarmsCommand({ AlarmNames: ["up"] }));
+step("alarm");
 
 const alarms = await cloudwatch.send(new cw.DescribeAlarmsCommand({ AlarmNamePrefix: "TargetTracking-" }));
 assert.ok(alarms.MetricAlarms.length >= 1 && alarms.MetricAlarms[0].StateUpdatedTimestamp instanceof Date);

@@ -67,6 +67,17 @@ wait_in_service(2)
 assert "minimum capacity" in scaling.describe_scaling_activities(ServiceNamespace="sagemaker")["ScalingActivities"][0]["Cause"]
 refused("ObjectNotFoundException", scaling.delete_scaling_policy, **target, PolicyName="none")
 step("scale")
+arn = scaling.put_scaling_policy(**target, PolicyName="up", PolicyType="StepScaling", StepScalingPolicyConfiguration={
+    "AdjustmentType": "ChangeInCapacity", "StepAdjustments": [{"MetricIntervalLowerBound": 0.0, "ScalingAdjustment": 1}]})["PolicyARN"]
+cloudwatch.put_metric_alarm(AlarmName="up", Namespace="n", MetricName="load", Statistic="Average", Period=60, EvaluationPeriods=1,
+                            Threshold=1.0, ComparisonOperator="GreaterThanThreshold", AlarmActions=[arn])
+cloudwatch.set_alarm_state(AlarmName="up", StateValue="ALARM", StateReason="a trial")
+wait_in_service(3)
+causes = [a["Cause"] for a in scaling.describe_scaling_activities(**target)["ScalingActivities"]]
+assert "monitor alarm up in state ALARM triggered policy up" in causes, causes
+assert any("to ALARM" in item["HistorySummary"] for item in cloudwatch.describe_alarm_history(AlarmName="up")["AlarmHistoryItems"])
+cloudwatch.delete_alarms(AlarmNames=["up"])
+step("alarm")
 assert cloudwatch.describe_alarms()["MetricAlarms"]
 cloudwatch.put_metric_data(Namespace="n", MetricData=[{"MetricName": "m", "Value": float(i)} for i in range(500)])
 now = datetime.datetime.now(datetime.timezone.utc)  # noqa: UP017 - also of Python 3.10

@@ -37,6 +37,16 @@ wait_for 2
 aws application-autoscaling describe-scaling-activities --service-namespace sagemaker --query 'ScalingActivities[0].Cause' | grep -q "minimum capacity"
 refused ObjectNotFoundException application-autoscaling delete-scaling-policy "${id[@]}" --policy-name none
 echo "ok scale"
+arn="$(aws application-autoscaling put-scaling-policy "${id[@]}" --policy-name up --policy-type StepScaling --query PolicyARN --step-scaling-policy-configuration \
+  'AdjustmentType=ChangeInCapacity,StepAdjustments=[{MetricIntervalLowerBound=0,ScalingAdjustment=1}]')"
+aws cloudwatch put-metric-alarm --alarm-name up --namespace n --metric-name load --period 60 --statistic Average --evaluation-periods 1 --threshold 1 \
+  --comparison-operator GreaterThanThreshold --alarm-actions "$arn"
+aws cloudwatch set-alarm-state --alarm-name up --state-value ALARM --state-reason "a trial"
+wait_for 3
+aws application-autoscaling describe-scaling-activities --service-namespace sagemaker --query 'ScalingActivities[].Cause' | grep -q "monitor alarm up in state ALARM triggered policy up"
+aws cloudwatch describe-alarm-history --alarm-name up --query 'AlarmHistoryItems[].HistorySummary' | grep -q "to ALARM"
+aws cloudwatch delete-alarms --alarm-names up
+echo "ok alarm"
 aws cloudwatch put-metric-alarm --alarm-name a --namespace n --metric-name m --period 60 --statistic Sum --evaluation-periods 1 --threshold 1 --comparison-operator GreaterThanThreshold
 [ "$(aws cloudwatch describe-alarms --alarm-names a --query 'MetricAlarms[0].Threshold')" = 1.0 ]
 aws cloudwatch put-metric-data --namespace n --metric-name m --value 3

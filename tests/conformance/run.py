@@ -20,8 +20,9 @@ sys.path.insert(0, str(ROOT / "tests" / "system"))
 from local_cloud import BIN, CACHE, LocalCloud, make_endpoint  # noqa: E402
 
 TOOLS = CACHE / "conformance"
-STEPS = ["create", "invoke", "stream", "scale", "metrics", "logs and quotas", "delete"]
+STEPS = ["create", "invoke", "stream", "scale", "alarm", "metrics", "logs and quotas", "delete"]
 OLD_BOTO3, CLI = "boto3==1.34.162", "awscli==1.46.3"
+LIMIT_S = 900  # the CLI starts anew for each call
 BIDI = "aws-sdk-sagemaker-runtime-http2[awscrt]==0.12.0"
 
 
@@ -128,7 +129,9 @@ def run(name):
         try:
             command, steps, env = CLIENTS[name](cloud)
             clean = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
-            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300, env={**clean, **env})
+            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=LIMIT_S, env={**clean, **env})
+        except subprocess.TimeoutExpired as late:
+            return f"was not done within {LIMIT_S} s: {(late.stdout or b'').decode(errors='replace')[-1500:]}"
         finally:
             code = cloud.stop()
         said = [line.removeprefix("ok ") for line in done.stdout.splitlines() if line.startswith("ok ")]

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from local_cloud import BIN, CACHE, ROOT, LocalCloud
 
-STEPS = ["create", "invoke", "stream", "scale", "metrics", "logs and quotas", "delete"]
+STEPS = ["create", "invoke", "stream", "scale", "alarm", "metrics", "logs and quotas", "delete"]
 
 
 def test_the_javascript_sdk_lives_through_an_endpoint(tmp_path):

@@ -120,6 +120,33 @@ func main() {
 	refused(err, "ObjectNotFoundException")
 	step("scale")
 
+	up, err := aas.PutScalingPolicy(ctx, &applicationautoscaling.PutScalingPolicyInput{ServiceNamespace: aat.ServiceNamespaceSagemaker,
+		ResourceId: resource, ScalableDimension: dimension, PolicyName: aws.String("up"), PolicyType: aat.PolicyTypeStepScaling,
+		StepScalingPolicyConfiguration: &aat.StepScalingPolicyConfiguration{AdjustmentType: aat.AdjustmentTypeChangeInCapacity,
+			StepAdjustments: []aat.StepAdjustment{{MetricIntervalLowerBound: aws.Float64(0), ScalingAdjustment: aws.Int32(1)}}}})
+	must(err)
+	alarm := aws.String("up")
+	_, err = cw.PutMetricAlarm(ctx, &cloudwatch.PutMetricAlarmInput{AlarmName: alarm, Namespace: aws.String("n"), MetricName: aws.String("load"),
+		Statistic: cwt.StatisticAverage, Period: aws.Int32(60), EvaluationPeriods: aws.Int32(1), Threshold: aws.Float64(1),
+		ComparisonOperator: cwt.ComparisonOperatorGreaterThanThreshold, AlarmActions: []string{*up.PolicyARN}})
+	must(err)
+	_, err = cw.SetAlarmState(ctx, &cloudwatch.SetAlarmStateInput{AlarmName: alarm, StateValue: cwt.StateValueAlarm, StateReason: aws.String("a trial")})
+	must(err)
+	inService(3)
+	activities, err = aas.DescribeScalingActivities(ctx, &applicationautoscaling.DescribeScalingActivitiesInput{ServiceNamespace: aat.ServiceNamespaceSagemaker})
+	must(err)
+	caused := false
+	for _, activity := range activities.ScalingActivities {
+		caused = caused || *activity.Cause == "monitor alarm up in state ALARM triggered policy up"
+	}
+	check(caused, "no activity of the alarm")
+	history, err := cw.DescribeAlarmHistory(ctx, &cloudwatch.DescribeAlarmHistoryInput{AlarmName: alarm})
+	must(err)
+	check(len(history.AlarmHistoryItems) >= 2 && history.AlarmHistoryItems[0].Timestamp != nil, "no history")
+	_, err = cw.DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: []string{*alarm}})
+	must(err)
+	step("alarm")
+
 	var data []cwt.MetricDatum // CBOR, and compressed: the body is above 10 KB
 	for i := 0; i < 500; i++ {
 		data = append(data, cwt.MetricDatum{MetricName: aws.String("m"), Value: aws.Float64(float64(i)), Timestamp: aws.Time(time.Now())})
