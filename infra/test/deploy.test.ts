@@ -59,6 +59,12 @@ test("without an image the foundation and the weights are made, and the push is 
   const problem = await failure(deploy([deployment(plan("published"))], templates, options(), cloud, new FakeTerminal()));
   assert.match(problem.remedy, /docker\/build-image.sh.*123456789012\.dkr\.ecr\.us-east-1\.amazonaws\.com\/headroom-tts-serve/);
   assert.ok(cloud.log.includes(`execute ${CACHE}`) && !cloud.log.includes(`execute ${ENDPOINT}`));
+  const several = new FakeCloud();
+  const named = { ...one, model: { ...one.model, name: "other" } };
+  const more = [...templates, { stack: "SpeechModelCacheStack-other", body: "{}" }, { stack: "SpeechEndpointStack-other", body: "{}" }];
+  const still = await failure(deploy([deployment(plan("published")), { ...named, weightsInImage: true }], more, options(), several, new FakeTerminal()));
+  assert.match(still.message, /no image is named for kokoro-82m$/);
+  assert.ok(several.log.includes("execute SpeechEndpointStack-other"), "the other model is deployed all the same");
 });
 
 test("an image given once stays", async () => {

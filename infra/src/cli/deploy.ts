@@ -1,5 +1,5 @@
 // speech-infra deploy: foundation, weights, endpoint, in this order; what cannot work is said before anything is changed.
-import { bringsWeights, type Deployment, GPU_TYPE, onGpu } from "../deployment.ts";
+import { bringsWeights, type Deployment, GPU_TYPE, onGpu, speaks } from "../deployment.ts";
 import { cacheStack, endpointStack, FOUNDATION_STACK, REPOSITORY } from "../names.ts";
 import { EXIT, Problem } from "../problem.ts";
 import { withoutWhatBlocks } from "./blocked.ts";
@@ -40,7 +40,7 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
     await refuseToForgetThePlan(deployment, options.noPlan, cloud);
     await checkQuota(cloud, terminal, deployment);
     sayScaling(deployment, terminal);
-    if (GPU_TYPE.test(deployment.model.instanceType) && !onGpu(deployment.model)) {
+    if (GPU_TYPE.test(deployment.model.instanceType) && speaks(deployment.model) && !onGpu(deployment.model)) {
       terminal.say(`note: ${deployment.model.instanceType} has a GPU, and ${deployment.model.path} leaves it idle: TTS_ENGINE = "onnxruntime" and TTS_DEVICE = "cuda" use it`);
     }
   }
@@ -52,7 +52,19 @@ export async function deploy(deployments: Deployment[], templates: TemplateBody[
   const body = (stack: string): string => templates.find((template) => template.stack === stack)?.body ?? "";
   await deployStack(cloud, terminal, FOUNDATION_STACK, body(FOUNDATION_STACK), first);
   for (const deployment of deployments) await deployModel(deployment, body, account, options, cloud, terminal);
+  askForImages(deployments, account, cloud.region());
   return EXIT.good;
+}
+
+// The repository exists only now, so this is the first moment in which an image could have been pushed.
+function askForImages(deployments: Deployment[], account: string, region: string): void {
+  const without = deployments.filter(({ image }) => image === "").map(({ model }) => model);
+  const first = without[0];
+  if (first === undefined) return;
+  const repository = `${account}.dkr.ecr.${region}.amazonaws.com/${REPOSITORY}`;
+  throw new Problem(`foundation and weights are deployed, but no image is named for ${without.map(({ name }) => name).join(", ")}`,
+    `docker/build-image.sh ${onGpu(first) ? "cuda --cuda-base NAME@sha256:..." : "cpu"} --base debian:12-slim@sha256:... (docs/operations.md, Image), `
+    + `push it to ${repository}, then: speech-infra deploy ${first.named} --image-uri ${repository}@sha256:...`);
 }
 
 async function deployModel(deployment: Deployment, body: (stack: string) => string, account: string, options: Options, cloud: Cloud, terminal: Terminal): Promise<void> {
@@ -62,11 +74,7 @@ async function deployModel(deployment: Deployment, body: (stack: string) => stri
     await deployStack(cloud, terminal, cacheStack(model.name), body(cacheStack(model.name)));
     await fillWeights(cloud, terminal, deployment, account);
   }
-  if (deployment.image === "") {
-    const registry = `${account}.dkr.ecr.${cloud.region()}.amazonaws.com`;
-    throw new Problem(`foundation and weights are deployed, but no image is named for ${model.name}`,
-      `docker/build-image.sh ${onGpu(model) ? "cuda --cuda-base NAME@sha256:..." : "cpu"} --base debian:12-slim@sha256:... (docs/operations.md, Image), push it to ${registry}/${REPOSITORY}, then: speech-infra deploy ${model.named} --image-uri ${registry}/${REPOSITORY}@sha256:...`);
-  }
+  if (deployment.image === "") return;
   const name = endpointStack(model.name);
   const deployed = await deployedTemplate(cloud, name);
   const between = deployed === undefined ? undefined : withoutWhatBlocks(deployed, body(name));
