@@ -4,6 +4,11 @@
 #include "base/atomic_file.hpp"
 
 namespace headroom::bench {
+namespace {
+
+constexpr auto kWarmSlice = std::chrono::seconds(2);
+
+}  // namespace
 
 std::vector<base::Option> LoadOptions::table() {
   return {
@@ -146,10 +151,20 @@ base::Result<std::string> Rig::close(base::Duration grace) {
   return records_path_;
 }
 
+// An endpoint's in slices: a signal must not wait for connections that never come, since restoring waits for
+// it.
 base::Result<void> Rig::warm(int n, Session& session) {
   const auto count = static_cast<std::size_t>(n);
-  if (sessions_) return sessions_->warm(count, session.soon());
-  return http_ ? http_->warm(count, session.soon()) : invoker_->warm(count, session.soon());
+  const base::Deadline whole = session.soon();
+  if (sessions_) return sessions_->warm(count, whole);
+  if (http_) return http_->warm(count, whole);
+  while (true) {
+    const auto slice = base::Deadline::after(session.clock(), kWarmSlice);
+    auto warmed = invoker_->warm(count, slice.at < whole.at ? slice : whole);
+    if (warmed || warmed.error().code != base::ErrorCode::kTimeout || whole.passed(session.clock()))
+      return warmed;
+    if (session.interrupt().requested()) return base::fail(base::ErrorCode::kCancelled, "interrupted");
+  }
 }
 
 }  // namespace headroom::bench

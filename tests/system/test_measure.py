@@ -1,9 +1,12 @@
 """qmax and ttotal on real paced instances: the published run reproduced, and nothing left behind whatever ends them."""
 
+import contextlib
 import json
 import os
 import random
 import signal
+import socket
+import subprocess
 import time
 
 import jsonschema
@@ -367,6 +370,33 @@ def test_a_signal_while_updating_is_waited_out_and_then_asked_for_within_five_se
         assert standing(cloud) == before and bench.journals() == []
     finally:
         cloud.stop()
+
+
+def test_a_signal_is_heard_while_connections_do_not_come(fast):
+    """The APIs answer, the runtime's port does not: its queue of connections is full."""
+    cloud, bench = fast
+    before = standing(cloud)
+    with socket.socket() as full, contextlib.ExitStack() as filling:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):
+            one = filling.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        bench.environment["AWS_ENDPOINT_URL"] = cloud.url
+        bench.environment["AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME"] = f"http://127.0.0.1:{full.getsockname()[1]}"
+        words = [word for word in map(str, bench.command(*QUICK_LADDER)) if word not in ("--endpoint-url", cloud.url)]
+        run = subprocess.Popen(words, env=bench.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        wait_for(lambda: standing(cloud)["desired"] == 1 and standing(cloud)["status"] == "InService")
+        time.sleep(1)  # it connects now, and would for half a minute
+        run.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        wait_for(lambda: standing(cloud)["desired"] == before["desired"], 20)
+        asked = time.monotonic() - began
+        assert run.wait(60 * SLOW) == 130, run.stdout.read()
+        run.stdout.close()
+    assert asked < 8 * SLOW  # 5 s, and what a busy machine adds
+    assert standing(cloud) == before and bench.journals() == []
 
 
 def test_thaw_knows_from_the_tag_alone_and_asks_when_nobody_knows(fast, tmp_path):
