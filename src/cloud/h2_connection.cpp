@@ -257,6 +257,7 @@ void H2Connection::ready(base::SteadyTime now) {
 void H2Connection::read() {
   std::uint8_t buffer[16U << 10U];
   for (int rounds = 0; rounds < 64 && !over_; ++rounds) {
+    ERR_clear_error();  // what another connection left there would be taken for this one's end
     const int got = SSL_read(ssl_, buffer, sizeof buffer);
     if (got <= 0) {
       const int why = SSL_get_error(ssl_, got);
@@ -278,6 +279,7 @@ void H2Connection::flush() {
       out_.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
     }
     if (out_.empty()) break;
+    ERR_clear_error();
     const int sent = SSL_write(ssl_, out_.data(), static_cast<int>(out_.size()));
     if (sent <= 0) {
       const int why = SSL_get_error(ssl_, sent);
