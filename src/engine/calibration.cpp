@@ -11,31 +11,29 @@ namespace headroom::engine {
 namespace {
 
 constexpr double kBetter = 1.1;
-constexpr int kSentences = 2;  // of each worker, after one that makes the kernels for its length
+constexpr auto kListen = std::chrono::milliseconds(700);  // the least time that a candidate is measured for
 
-// "Hello world" in the model's symbols, four times: about three seconds of speech.
+// "Hello world." in the model's symbols: a second and a half of speech.
 Segment sentence(const Engine& engine) {
-  constexpr std::int64_t kHello[] = {50, 83, 54, 156, 31, 16, 65, 156, 87, 123, 54, 46, 4, 16};
-  Segment segment;
-  for (int i = 0; i < 4; ++i)
-    segment.tokens.insert(segment.tokens.end(), std::begin(kHello), std::end(kHello));
+  segment.tokens = {50, 83, 54, 156, 31, 16, 65, 156, 87, 123, 54, 46, 4, 16};
   segment.voice = {{engine.voices().front(), 1.0F}};
   segment.characters = segment.tokens.size();
   return segment;
 }
 
-// Samples of `count` sentences from each worker at once.
-base::Result<std::size_t> speak(Engine& engine, int count) {
+// Seconds of speech in a second, each worker speaking sentence after sentence until `least` has passed.
+base::Result<double> speak(Engine& engine, const base::Clock& clock, base::Duration least) {
   const Segment segment = sentence(engine);
+  const auto begin = clock.steady();
   std::vector<std::future<base::Result<std::size_t>>> speaking;
   for (int worker = 0; worker < engine.workers(); ++worker) {
     speaking.push_back(std::async(std::launch::async, [&]() -> base::Result<std::size_t> {
       std::size_t samples = 0;
-      for (int i = 0; i < count; ++i) {
+      do {
         auto spoken = engine.synthesize(segment);
         if (!spoken) return tl::unexpected(spoken.error());
         samples += spoken->size();
-      }
+      } while (clock.steady() - begin < least);
       return samples;
     }));
   }
@@ -48,16 +46,18 @@ base::Result<std::size_t> speak(Engine& engine, int count) {
       *all += *samples;
     }
   }
-  return all;
+  if (!all) return tl::unexpected(all.error());
+  return static_cast<double>(*all) / engine.sample_rate() /
+         std::max(1e-6, base::to_s(clock.steady() - begin));
 }
 
-base::Result<Measured> measure(Engine& engine, const Shares& shares, const base::Clock& clock) {
-  if (auto warm = speak(engine, 1); !warm) return tl::unexpected(warm.error());
+// The first sentence of each worker makes the kernels for its length, and counts only where no more is
+// measured.
+base::Result<double> measure(Engine& engine, const base::Clock& clock, base::Duration most) {
   const auto begin = clock.steady();
-  const auto samples = speak(engine, kSentences);
-  if (!samples) return tl::unexpected(samples.error());
-  const double took = std::max(1e-6, base::to_s(clock.steady() - begin));
-  return Measured{shares, static_cast<double>(*samples) / engine.sample_rate() / took};
+  auto warm = speak(engine, clock, {});
+  if (!warm || (most.count() > 0 && 4 * (clock.steady() - begin) > most)) return warm;
+  return speak(engine, clock, kListen);
 }
 
 }  // namespace
@@ -99,9 +99,9 @@ base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, co
     run.engine = std::move(*engine);
     run.shares = shares;
     if (!begin) begin = clock.steady();
-    auto measured = measure(*run.engine, shares, clock);
+    auto measured = measure(*run.engine, clock, most);
     if (!measured) return tl::unexpected(measured.error());
-    run.calibration.measured.push_back(*measured);
+    run.calibration.measured.push_back({shares, *measured});
     one = std::max(one, clock.steady() - started);
   }
   if (const auto chosen = choose_measured(run.calibration.measured); chosen != run.shares) {

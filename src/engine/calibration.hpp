@@ -3,8 +3,8 @@
 //
 // Does not store the result (calibration_file.hpp does). Blocks for as long as it measures; one at a time. A
 // candidate is only begun when what the first one took still fits into the time, so that a slow machine
-// starts with what it has. Units: seconds of speech in a second. Errors: those of making an engine or of
-// speaking.
+// starts with what it has; where even the first sentence takes a quarter of the time, it alone counts. Units:
+// seconds of speech in a second. Errors: those of making an engine or of speaking.
 #pragma once
 
 #include <functional>

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
 
-// Speaks one second of sound in `takes`, one after another whatever the workers.
+// Speaks one second of sound in `takes` of the clock that all workers turn: one after another.
 class TimedEngine final : public Engine {
  public:
   TimedEngine(base::FakeClock& clock, int workers, base::Duration takes)
@@ -60,20 +60,20 @@ struct Machine {
 const std::vector<Shares> kTwoCores{{2, 1}, {1, 2}};
 
 TEST(Calibration, TakesTheFasterWay) {
-  Machine machine{.takes = {{2, 500ms}, {1, 400ms}}};
+  Machine machine{.takes = {{2, 800ms}, {1, 400ms}}};
   const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 0s);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->shares, (Shares{1, 2}));
   EXPECT_EQ(run->engine->workers(), 1);
   EXPECT_EQ(machine.made, 2);  // the chosen one is the last one made
   ASSERT_THAT(run->calibration.measured, SizeIs(2));
-  EXPECT_DOUBLE_EQ(run->calibration.measured[0].speech_s_per_s, 2.0);
+  EXPECT_DOUBLE_EQ(run->calibration.measured[0].speech_s_per_s, 1.25);
   EXPECT_DOUBLE_EQ(run->calibration.measured[1].speech_s_per_s, 2.5);
-  EXPECT_EQ(describe(run->calibration), "1x2 of 2x1 2.00, 1x2 2.50");
+  EXPECT_EQ(describe(run->calibration), "1x2 of 2x1 1.25, 1x2 2.50");
 }
 
 TEST(Calibration, KeepsTheDefaultWhenTheOtherIsHardlyBetter) {
-  Machine machine{.takes = {{2, 500ms}, {1, 460ms}}};
+  Machine machine{.takes = {{2, 800ms}, {1, 760ms}}};
   const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 0s);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->shares, (Shares{2, 1}));
@@ -82,23 +82,32 @@ TEST(Calibration, KeepsTheDefaultWhenTheOtherIsHardlyBetter) {
 }
 
 TEST(Calibration, BeginsNothingThatTheTimeWouldNotAllow) {
-  Machine machine{.takes = {{2, 500ms}, {1, 100ms}}, .start = 3s};
-  // The first takes 3 s to start and speaks six sentences of 0.5 s: another of 6 s does not fit into 8 s.
-  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 8s);
+  // The first takes 3 s to start and two sentences of 0.8 s twice: 6.2 s, of which 3.2 s are beyond its
+  // start.
+  Machine machine{.takes = {{2, 800ms}, {1, 100ms}}, .start = 3s};
+  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 9s);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->shares, (Shares{2, 1}));
   EXPECT_EQ(machine.made, 1);
-  EXPECT_DOUBLE_EQ(run->calibration.took_s, 3.0);
+  EXPECT_DOUBLE_EQ(run->calibration.took_s, 3.2);
   EXPECT_THAT(run->calibration.left_out, SizeIs(1));
   EXPECT_THAT(describe(run->calibration), HasSubstr("1x2 not measured"));
 }
 
 TEST(Calibration, BeginsWhatJustFits) {
-  Machine machine{.takes = {{2, 500ms}, {1, 100ms}}, .start = 3s};
-  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 9s);
+  Machine machine{.takes = {{2, 800ms}, {1, 100ms}}, .start = 3s};
+  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 9500ms);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->shares, (Shares{1, 2}));
   EXPECT_EQ(machine.made, 2);
+}
+
+TEST(Calibration, SpeaksOneSentenceWhereThatTakesLong) {
+  Machine machine{.takes = {{2, 4s}, {1, 4s}}};
+  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 6s);
+  ASSERT_TRUE(run);
+  EXPECT_DOUBLE_EQ(run->calibration.took_s, 8.0);  // two workers, one sentence each
+  EXPECT_EQ(machine.made, 1);
 }
 
 TEST(Calibration, GivesTheErrorOfAnEngineThatDoesNotSpeak) {

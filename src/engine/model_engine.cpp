@@ -21,7 +21,7 @@
 namespace headroom::engine {
 namespace {
 
-constexpr auto kMostCalibrating = std::chrono::seconds(5);  // what a first start may take longer
+constexpr auto kMostCalibrating = std::chrono::seconds(6);  // what a first start may take longer
 constexpr std::string_view kLastStage = "weights_ready";
 
 base::Result<std::unique_ptr<Engine>> make_engine(const ModelEngineOptions& options, const Shares& shares) {
