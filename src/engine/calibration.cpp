@@ -15,6 +15,7 @@ constexpr auto kListen = std::chrono::milliseconds(700);  // the least time that
 
 // "Hello world." in the model's symbols: a second and a half of speech.
 Segment sentence(const Engine& engine) {
+  Segment segment;
   segment.tokens = {50, 83, 54, 156, 31, 16, 65, 156, 87, 123, 54, 46, 4, 16};
   segment.voice = {{engine.voices().front(), 1.0F}};
   segment.characters = segment.tokens.size();
