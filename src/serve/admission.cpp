@@ -28,6 +28,8 @@ std::unique_ptr<Admission::Ticket> Admission::enter() {
   return std::make_unique<Ticket>(*this);
 }
 
+void Admission::count_refused() { ++state_.lock()->interval.offered; }
+
 void Admission::leave() {
   auto state = state_.lock();
   count(*state, state->outstanding - 1);

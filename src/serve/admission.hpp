@@ -35,13 +35,14 @@ class Admission {
 
   // What happened between two readings.
   struct Interval {
-    std::size_t offered = 0;  // calls of enter(), refused ones included
+    std::size_t offered = 0;  // refused ones included
     std::size_t accepted = 0;
     std::size_t outstanding_max = 0;
     double outstanding_average = 0.0;  // over time
   };
 
   std::unique_ptr<Ticket> enter();  // null: saturated
+  void count_refused();             // one that was refused for another reason: it was offered too
   std::size_t outstanding() const;
   std::size_t limit() const { return limit_; }
   bool wait_idle(base::SteadyTime until);  // false: still busy at that time

@@ -41,9 +41,10 @@ TEST(Admission, TellsOfAnIntervalWhatWasOfferedAndHowManyWereThere) {
   clock.advance(std::chrono::seconds(3));
   auto second = admission.enter();
   EXPECT_EQ(admission.enter(), nullptr);
+  admission.count_refused();
   clock.advance(std::chrono::seconds(1));
   const auto interval = admission.take_interval();
-  EXPECT_EQ(interval.offered, 3U);
+  EXPECT_EQ(interval.offered, 4U);
   EXPECT_EQ(interval.accepted, 2U);
   EXPECT_EQ(interval.outstanding_max, 2U);
   EXPECT_DOUBLE_EQ(interval.outstanding_average, (3 * 1 + 1 * 2) / 4.0);

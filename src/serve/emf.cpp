@@ -7,8 +7,8 @@
 
 namespace headroom::serve {
 
-std::string emf_line(const Admission::Interval& interval, const EmfDimensions& dimensions,
-                     base::WallTime at) {
+std::string emf_line(const Admission::Interval& interval, const EmfDimensions& dimensions, base::WallTime at,
+                     double fast) {
   using json = nlohmann::ordered_json;
   json names = json::array();
   json body;
@@ -21,8 +21,8 @@ std::string emf_line(const Admission::Interval& interval, const EmfDimensions& d
   json metrics = json::array();
   for (const char* name : {"OfferedRequests", "AcceptedRequests", "OutstandingMaximum", "OutstandingAverage"})
     metrics.push_back({{"Name", name}, {"Unit", "Count"}, {"StorageResolution", 1}});
-  body["OfferedRequests"] = interval.offered;
-  body["AcceptedRequests"] = interval.accepted;
+  body["OfferedRequests"] = std::llround(static_cast<double>(interval.offered) * fast);
+  body["AcceptedRequests"] = std::llround(static_cast<double>(interval.accepted) * fast);
   body["OutstandingMaximum"] = interval.outstanding_max;
   body["OutstandingAverage"] = std::round(interval.outstanding_average * 1000.0) / 1000.0;
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();

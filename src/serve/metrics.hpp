@@ -24,7 +24,8 @@ class Metrics {
   void accepted(std::string_view route);
   void outcome(std::string_view route, std::string_view outcome);  // ok, failed, aborted, cancelled, rejected
   void rejected(std::string_view reason);                          // an error code of the API
-  void first_audio(double seconds);                      // arrival to the first audio handed to the socket
+  // Arrival to the first audio handed to the socket; told at the end of a request that succeeded.
+  void first_audio(double seconds);
   void synthesis(double seconds, double audio_seconds);  // one segment
   void playback_margin(double seconds);  // of a later segment before playback ran dry; negative: after
   void session(int change);              // WebSockets opened (+1) and closed (-1)

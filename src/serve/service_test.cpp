@@ -133,6 +133,7 @@ TEST_F(ServiceTest, SpeaksAWholeWavWithTrueSizes) {
   const auto size = static_cast<std::uint32_t>(answer.body.size() - audio::kWavHeaderBytes);
   EXPECT_EQ(answer.body.substr(40, 4), std::string(reinterpret_cast<const char*>(&size), 4));
   EXPECT_FALSE(answer.headers.get("server-timing").empty());
+  EXPECT_NE(fetch("GET", "/metrics").body.find("headroom_ttfab_seconds_count 1\n"), std::string::npos);
 }
 
 TEST_F(ServiceTest, RefusesOneRequestAboveTheLimitAtOnce) {
@@ -189,6 +190,20 @@ TEST_F(ServiceTest, BreaksOffAStreamThatFailsInTheMiddle) {
   engine_->fail_from_now();
   engine_->allow(1);
   EXPECT_TRUE(ended.get_future().get().has_value());
+  // Its first audio came in time, and yet it is no latency of a success.
+  const auto metrics = fetch("GET", "/metrics").body;
+  EXPECT_NE(metrics.find("headroom_ttfab_seconds_count 0\n"), std::string::npos);
+  EXPECT_NE(metrics.find(R"(outcome="failed",route="/invocations"} 1)"), std::string::npos) << metrics;
+}
+
+TEST_F(ServiceTest, WhatADrainingInstanceRefusesIsCountedAsOffered) {
+  start();
+  ready();
+  service_->drain(std::chrono::seconds(1));
+  EXPECT_NE(fetch("POST", "/invocations", R"({"text":"late"})").body.find("draining"), std::string::npos);
+  const auto metrics = fetch("GET", "/metrics").body;
+  EXPECT_NE(metrics.find(R"(headroom_requests_offered_total{route="/invocations"} 1)"), std::string::npos);
+  EXPECT_NE(metrics.find(R"(headroom_rejections_total{reason="draining"} 1)"), std::string::npos) << metrics;
 }
 
 TEST_F(ServiceTest, DropsTheSegmentsOfAClientThatLeft) {

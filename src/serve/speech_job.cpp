@@ -258,7 +258,6 @@ void SpeechJob::note_playback(base::SteadyTime now, double audio_s) {
   if (!first_audio_) {
     first_audio_ = now;
     playback_end_ = now;
-    context_.metrics.first_audio(base::to_s(now - arrival_));
   } else if (!resume_by_) {
     context_.metrics.playback_margin(base::to_s(playback_end_ - now));
   }
@@ -338,8 +337,7 @@ void SpeechJob::finish_stream() {
     ticket_->release();
     if (!bytes->empty()) sink_->audio(std::move(*bytes));
   }
-  if (!close("ok")) return;
-  log_end("ok", "");
+  if (!succeed()) return;
   sink_->complete(summary());
 }
 
@@ -350,9 +348,7 @@ void SpeechJob::finish_whole() {
   const std::string head = encoder_->head(samples_out_);
   body_.replace(0, head.size(), head);
   first_audio_ = context_.clock.steady();
-  context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
-  if (!close("ok")) return;
-  log_end("ok", "");
+  if (!succeed()) return;
   sink_->whole(start_of_answer(), std::move(body_), summary());
 }
 
@@ -376,6 +372,14 @@ bool SpeechJob::close(std::string_view outcome) {
   if (ended_.exchange(true)) return false;
   ticket_->release();
   context_.metrics.outcome(route_, outcome);
+  return true;
+}
+
+// Only now is its latency that of a success.
+bool SpeechJob::succeed() {
+  if (!close("ok")) return false;
+  context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
+  log_end("ok", "");
   return true;
 }
 

@@ -108,6 +108,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   SpeechSummary summary() const;
   bool stale(base::SteadyTime now);
   bool close(std::string_view outcome);  // true for the one call that ends the job
+  bool succeed();
   void log_end(std::string_view outcome, std::string_view error) const;
   bool end_badly(const ApiFailure& failure);
   void fail(const ApiFailure& failure);

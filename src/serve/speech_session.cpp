@@ -204,15 +204,21 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, boo
     say_error(failure, id);
     return nullptr;
   };
-  if (leaving_) return refused({ApiError::kDraining, "this session is closing; open another"});
-  if (const auto barred = context_.barred()) return refused(*barred);
-  auto ticket = turns_.size() < kMaxPipelined ? context_.admission.enter() : nullptr;
+  auto barred = context_.barred();
+  if (leaving_) barred = {ApiError::kDraining, "this session is closing; open another"};
+  if (!barred && turns_.size() >= kMaxPipelined) {
+    barred = {ApiError::kQueueSaturated,
+              fmt::format("{} requests wait in this session, its limit", kMaxPipelined)};
+  }
+  if (barred) {
+    context_.admission.count_refused();
+    return refused(*barred);
+  }
+  auto ticket = context_.admission.enter();
   if (!ticket) {
     return refused({ApiError::kQueueSaturated,
-                    turns_.size() < kMaxPipelined
-                        ? fmt::format("{} requests are outstanding, the limit of this instance; retry later",
-                                      context_.admission.limit())
-                        : fmt::format("{} requests wait in this session, its limit", kMaxPipelined)});
+                    fmt::format("{} requests are outstanding, the limit of this instance; retry later",
+                                context_.admission.limit())});
   }
   metrics.accepted(kRoute);
   auto parsed = read_session_request(message, piece, context_.jobs.limits, context_.jobs.voices);

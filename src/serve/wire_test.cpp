@@ -129,6 +129,11 @@ TEST(Emf, DeclaresEachMetricAtOneSecondAndLeavesOutUnknownDimensions) {
   }
   EXPECT_EQ(line["OfferedRequests"], 7);
   EXPECT_EQ(line["OutstandingAverage"], 1.235);
+  const json fast = json::parse(emf_line({7, 5, 3, 1.5}, {}, at, 10));
+  EXPECT_EQ(fast["OfferedRequests"], 70);  // counts grow, levels stay
+  EXPECT_EQ(fast["AcceptedRequests"], 50);
+  EXPECT_EQ(fast["OutstandingMaximum"], 3);
+  EXPECT_EQ(fast["OutstandingAverage"], 1.5);
   const json bare = json::parse(emf_line({}, {}, at));
   EXPECT_EQ(bare["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json::parse("[[]]"));
   EXPECT_FALSE(bare.contains("EndpointName"));
