@@ -49,3 +49,19 @@ def bands_db(sound: np.ndarray) -> np.ndarray:
     frequency = np.fft.rfftfreq(sound.size, 1 / SAMPLE_RATE)
     return np.array([10 * np.log10(power[(frequency >= low) & (frequency < high)].sum() + 1e-20)
                      for low, high in itertools.pairwise(BAND_EDGES_HZ)])
+
+
+def faults(text: str, sound: np.ndarray, expected: np.ndarray) -> list[str]:
+    """What is beyond the limits of every engine: equal durations, loudness within 0.2 dB, each band within 0.5 dB, no NaN."""
+    wrong = []
+    if not np.isfinite(sound).all():
+        wrong.append(f"{text}: a sample is not a number")
+    if sound.size != expected.size:
+        wrong.append(f"{text}: {sound.size} samples, reference {expected.size}")
+    difference = loudness_db(sound) - loudness_db(expected)
+    if abs(difference) > 0.2:
+        wrong.append(f"{text}: loudness {difference:+.2f} dB")
+    bands = bands_db(sound) - bands_db(expected)
+    if np.abs(bands).max() > 0.5:
+        wrong.append(f"{text}: bands {np.round(bands, 2).tolist()} dB")
+    return wrong
