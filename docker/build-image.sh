@@ -59,11 +59,6 @@ if ((dry)); then
     echo
     exit 0
 fi
-# Said before anything is built, since a GPU instance would be paid for and measured as a CPU.
-if [[ "$kind" == cuda ]]; then
-    grep -q '"onnxruntime"' "$ROOT/src/apps/tts_serve.cpp" \
-        || die "tts-serve has no GPU engine yet: the CUDA image would speak on the CPU; build the cpu image, and use a CPU instance type"
-fi
 command -v "$tool" > /dev/null || die "$tool is not installed (docker or buildah builds images); docker/build-tree.sh builds the image's files without them"
 "${command[@]}"
 inside=""
