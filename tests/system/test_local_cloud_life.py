@@ -158,3 +158,15 @@ def test_a_deleted_endpoint_is_gone_while_it_is_updated(cloud):
     time.sleep(0.2)
     sagemaker.delete_endpoint(EndpointName="e")
     wait_for(lambda: not sagemaker.list_endpoints()["Endpoints"] and not children(cloud))
+
+
+@pytest.mark.soak
+def test_a_container_that_never_answers_has_its_whole_time_and_not_more(cloud):
+    """60 s for the download and 60 s for the health check, the least that SageMaker takes, in real time."""
+    begun = time.monotonic()
+    times = {"ContainerStartupHealthCheckTimeoutInSeconds": 60, "ModelDataDownloadTimeoutInSeconds": 60}
+    sagemaker = make_endpoint(cloud, environment={"TTS_FAKE_START": "hang"}, wait=False, **times)
+    described = wait_status(sagemaker, status="Failed", timeout=240)
+    assert time.monotonic() - begun >= 120
+    assert "did not pass the ping health check" in described["FailureReason"]
+    wait_for(lambda: not children(cloud))
