@@ -47,9 +47,11 @@ Comparison compare_qmax(const artifact::QmaxArtifact& a, const artifact::QmaxArt
     if (!rung.repeat) curve[rung.n].second = rung.p95_ms;
   }
   for (const auto& [n, p95] : curve) {
-    if (!p95.first || !p95.second) continue;
-    c.lines.push_back({fmt::format("p95 ms at {}", n), fmt::format("{:.1f}", *p95.first),
-                       fmt::format("{:.1f} (x{:.3f})", *p95.second, *p95.second / *p95.first), false});
+    std::string right = text_of(p95.second, "{:.1f}");
+    if (p95.first && *p95.first > 0 && p95.second)
+      right += fmt::format(" (x{:.3f})", *p95.second / *p95.first);
+    c.lines.push_back(
+        {fmt::format("p95 ms at {}", n), text_of(p95.first, "{:.1f}"), std::move(right), false});
   }
   const auto &left = a.result.q_max_interval, &right = b.result.q_max_interval;
   if (left && right) {
@@ -74,8 +76,8 @@ Comparison compare_ttotal(const artifact::TtotalArtifact& a, const artifact::Tto
   for (const auto& stage : b.stages.measured) stages[stage.to].second = stage.s;
   for (const auto& [name, s] : stages)
     add(c, name + " s", text_of(s.first, "{:.1f}"), text_of(s.second, "{:.1f}"));
-  if (!a.measured_total_s || !b.measured_total_s) {
-    c.verdict = "T_m is unknown on one side";
+  if (!a.measured_total_s || !b.measured_total_s || !(*a.measured_total_s > 0)) {
+    c.verdict = "T_m is unknown on one side at least";
     c.different = a.measured_total_s.has_value() != b.measured_total_s.has_value();
     return c;
   }

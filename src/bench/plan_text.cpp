@@ -66,7 +66,7 @@ void append_alternatives(std::string& out, const Plan& p) {
                                   : "none";
     out += fmt::format(
         "  {:<26} {:>9} {:>12} {:>10} {:>12} {:>12} {:>10}\n", a.name, range,
-        a.peak_rps_served ? fmt::format("{:.0f}", *a.peak_rps_served) : "-",
+        a.peak_rps_served ? fmt::format("{:.0f}", *a.peak_rps_served) : "unknown",
         a.cost_per_hour_at_peak_usd ? fmt::format("{:.2f}", *a.cost_per_hour_at_peak_usd) : "unknown",
         or_unknown(a.share_within_slo, ""), or_unknown(a.instance_hours, ""),
         or_unknown(a.turns_per_hour, ""));

@@ -51,14 +51,17 @@ std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:.2f}", 100 * *share) : "unknown";
 }
 
+std::string three_digits(const std::optional<double>& value) {
+  return value ? fmt::format("{:.3g}", *value) : "unknown";
+}
+
 std::string table_text(const artifact::SimulateArtifact& a) {
   std::string out = fmt::format(
-      "{}: {:.1f} h, {} requests, {:.3g} to {:.3g} requests/s, growth x{} within {:.0f} s; the clairvoyant "
-      "pays {:.1f} "
+      "{}: {:.1f} h, {} requests, {} to {} requests/s, growth x{} within {:.0f} s; the clairvoyant pays {} "
       "instance-hours\n\n",
-      a.load.name, a.load.duration_s / 3600, a.load.offered, a.load.trough_rps.value_or(0),
-      a.load.peak_rps.value_or(0), a.load.growth ? fmt::format("{:.3g}", *a.load.growth) : " unknown",
-      a.horizon_s, a.load.clairvoyant_hours.value_or(0));
+      a.load.name, a.load.duration_s / 3600, a.load.offered, three_digits(a.load.trough_rps),
+      three_digits(a.load.peak_rps), three_digits(a.load.growth), a.horizon_s,
+      a.load.clairvoyant_hours ? fmt::format("{:.1f}", *a.load.clairvoyant_hours) : "unknown");
   out += fmt::format("  {:<26} {:>9} {:>9} {:>9} {:>8} {:>11} {:>9} {:>8} {:>9}\n", "policy", "instances",
                      "in SLO %", "refused %", "late %", "instance-h", "x least", "turns/h", "p95 ms");
   for (const artifact::SimulatedRow& simulated : a.rows) {
