@@ -106,6 +106,11 @@ base::Result<void> check_cuda(const OnnxRuntimeLibrary& library) {
   return {};
 }
 
+std::string trimmed(std::string text) {
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
 base::Result<std::unique_ptr<OnnxSession>> make_session(const Ort::Env& env, const Manifest& manifest,
                                                         const OnnxRuntimeOptions& options) {
   const bool cuda = options.device == Device::kCuda;
@@ -117,8 +122,9 @@ base::Result<std::unique_ptr<OnnxSession>> make_session(const Ort::Env& env, con
   return fail(
       ErrorCode::kUnavailable,
       "CUDA does not start here: it needs an NVIDIA GPU that this process may use (a container: --gpus "
-      "all), its driver, and CUDA 12 with cuDNN 9 on the library path; or use --device cpu",
-      session.error().context);
+      "all), its driver, and on the library path the CUDA and cuDNN that this ONNX Runtime was built for "
+      "(onnxruntime-gpu 1.31: CUDA 13, cuDNN 9); or use --device cpu",
+      trimmed(session.error().context));
 }
 
 }  // namespace
