@@ -39,7 +39,8 @@ class Container:
     """`serve` in the tree: own network without a route, own processes, user 10001."""
 
     def __init__(self, tree: pathlib.Path, model: pathlib.Path):
-        apart = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child"]
+        # image_tree.sh makes its mounts private itself: in a chroot the root is no mount point, and unshare would refuse.
+        apart = ["unshare", "--net", "--mount", "--propagation", "unchanged", "--pid", "--fork", "--kill-child"]
         self.process = subprocess.Popen(
             [*apart, HERE / "image_tree.sh", tree, model, "/usr/local/bin/tts-serve", "serve"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={"PATH": "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"})

@@ -5,6 +5,9 @@ set -euo pipefail
 tree="$1"
 model="$2"
 shift 2
+mount --make-rprivate / 2> /dev/null || true # not possible in a chroot; the tree's own mount below is private there too
+mount --bind "$tree" "$tree"
+mount --make-rprivate "$tree"
 ip link set lo up
 mount -t proc proc "$tree/proc"
 mkdir -p "$tree/dev/shm"
