@@ -120,6 +120,20 @@ BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const
   return out;
 }
 
+std::optional<P95Interval> p95_interval(const Rung& rung) {
+  if (!rung.mean_ms || !rung.p95_ms || !rung.sd_ms || !rung.rounds || !rung.noise_ratio) return std::nullopt;
+  if (!(*rung.rounds >= 2) || !(*rung.noise_ratio >= 1)) return std::nullopt;
+  stats::RoundSummary s;
+  s.rounds = *rung.rounds;
+  s.mean = *rung.mean_ms;
+  s.sd = *rung.sd_ms;
+  s.p95 = *rung.p95_ms;
+  s.noise_ratio = *rung.noise_ratio;
+  s.sigma = s.sd * std::sqrt(1 + s.noise_ratio / s.rounds);
+  const Limits limits = p95_limits(s, 0.025);  // each side
+  return P95Interval{std::max(0.0, limits.low), limits.high};
+}
+
 double next_look(const BoundSettings& settings, double held_s, double at_most_s) {
   for (const double look : settings.looks_s) {
     if (look > held_s + 1e-9 && look < at_most_s) return look;

@@ -47,6 +47,13 @@ struct BoundJudgement {
 BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> after_transient,
                            bool last_look);
 
+// The 95 % interval of a rung's p95 from what its artifact keeps, alpha spent on this one look; nullopt where
+// that is not known (a file made by hand, the ladder's rungs) or rests on less than two rounds.
+struct P95Interval {
+  double low_ms = 0, high_ms = 0;
+};
+std::optional<P95Interval> p95_interval(const Rung& rung);
+
 // The first look after `held_s`; at_most_s where none is left.
 double next_look(const BoundSettings& settings, double held_s, double at_most_s);
 

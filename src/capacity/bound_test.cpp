@@ -130,5 +130,26 @@ TEST(Bound, LooksAtFixedTimesAndAtTheEnd) {
   EXPECT_EQ(next_look(settings, 20, 25), 25);
 }
 
+TEST(P95Interval, HoldsTheP95NarrowsWithRoundsAndIsUnknownWithoutThem) {
+  Rung rung;
+  rung.n = 10;
+  rung.mean_ms = 500;
+  rung.p95_ms = 582;
+  rung.sd_ms = 50;
+  EXPECT_FALSE(p95_interval(rung));
+  rung.rounds = 40;
+  rung.noise_ratio = 1;
+  const auto wide = p95_interval(rung);
+  ASSERT_TRUE(wide);
+  EXPECT_LT(wide->low_ms, 582);
+  EXPECT_GT(wide->high_ms, 582);
+  rung.rounds = 400;
+  const auto narrow = p95_interval(rung);
+  ASSERT_TRUE(narrow);
+  EXPECT_LT(narrow->high_ms - narrow->low_ms, wide->high_ms - wide->low_ms);
+  rung.rounds = 1;
+  EXPECT_FALSE(p95_interval(rung));
+}
+
 }  // namespace
 }  // namespace headroom::capacity

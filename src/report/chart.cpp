@@ -29,6 +29,7 @@ Scale scale_of(const LineChart& chart) {
       y = std::max(y, py);
     }
   }
+  for (const Whisker& whisker : chart.whiskers) y = std::max(y, whisker.high);
   for (const Rule& rule : chart.rules) (rule.vertical ? x : y) = std::max(rule.vertical ? x : y, rule.at);
   for (const Band& band : chart.bands) x = std::max(x, band.to);
   scale.top_x = x > 0 ? x : 1;
@@ -75,6 +76,14 @@ std::string marks(const LineChart& chart, const Scale& s) {
                                        escaped(rule.label));
   }
   return out;
+}
+
+// An upright line with a foot and a head.
+std::string whisker_path(const Whisker& w, const Scale& s) {
+  constexpr double kHalf = 4;
+  const double x = s.x(w.x), low = s.y(w.low), high = s.y(w.high);
+  return fmt::format("<path class='whisker {}' d='M{:.1f} {:.1f}h{:.1f}m{:.1f} 0V{:.1f}m{:.1f} 0h{:.1f}' />",
+                     w.css, x - kHalf, low, 2 * kHalf, -kHalf, high, -kHalf, 2 * kHalf);
 }
 
 std::string path_of(const Series& series, const Scale& s) {
@@ -127,6 +136,7 @@ std::string svg(const LineChart& chart) {
       "<figure><figcaption>{}</figcaption><svg viewBox='0 0 {:.0f} {:.0f}' role=img aria-label='{}'>",
       escaped(chart.title), kWidth, chart.height, escaped(chart.title + ". " + chart.description));
   out += axes(chart, s) + marks(chart, s);
+  for (const Whisker& whisker : chart.whiskers) out += whisker_path(whisker, s);
   for (const Series& series : chart.series) {
     if (series.points.empty()) continue;
     out += fmt::format("<path class='line {}' d='{}'{} />", series.css, path_of(series, s),

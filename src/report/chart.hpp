@@ -32,12 +32,18 @@ struct Band {  // a shaded range of x
   std::string label;
 };
 
+struct Whisker {  // how far a value may lie, upright at x
+  double x = 0, low = 0, high = 0;
+  std::string css;
+};
+
 struct LineChart {
   std::string title, x_label, y_label;
   std::string description;  // the text alternative: what is to be seen
   std::vector<Series> series;
   std::vector<Rule> rules;
   std::vector<Band> bands;
+  std::vector<Whisker> whiskers;
   double height = 260;
 };
 std::string svg(const LineChart& chart);

@@ -1,6 +1,7 @@
 // What was measured: the curve of latency and throughput, the stages of a start.
 #include <fmt/format.h>
 
+#include "capacity/bound.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"
 #include "report/sections.hpp"
@@ -49,6 +50,11 @@ LineChart latency_chart(const artifact::QmaxArtifact& qmax, const std::vector<Ru
   chart.series = {{"p95", "c1", curve(rungs, &Rung::p95_ms), "", false, true},
                   {"p50", "c2", curve(rungs, &Rung::p50_ms), "6 3", false, true},
                   {"p99", "c3", curve(rungs, &Rung::p99_ms), "2 3", false, false}};
+  for (const Rung& rung : rungs) {
+    const auto interval = rung.repeat ? std::nullopt : capacity::p95_interval(rung);
+    if (interval)
+      chart.whiskers.push_back({static_cast<double>(rung.n), interval->low_ms, interval->high_ms, "c1"});
+  }
   chart.rules.push_back({qmax.slo_ms, fmt::format("SLO {:g} ms", qmax.slo_ms)});
   if (qmax.knee_n)
     chart.rules.push_back({static_cast<double>(*qmax.knee_n), fmt::format("knee {}", *qmax.knee_n), true});
@@ -69,7 +75,10 @@ std::string latency_section(const artifact::QmaxArtifact& qmax) {
   const auto rungs = capacity::last_holds(qmax.rungs);
   std::string out =
       "<section><h2>What one instance carries</h2>\n<p>" + escaped(qmax.result.sentence) + "</p>\n";
-  out += svg(latency_chart(qmax, rungs));
+  const LineChart latency = latency_chart(qmax, rungs);
+  out += svg(latency);
+  if (!latency.whiskers.empty())
+    out += "<p class=quiet>The bars at the p95 are its 95 % interval in that rung.</p>\n";
   LineChart throughput;
   throughput.title = "Throughput by outstanding requests";
   throughput.x_label = "outstanding requests, held";

@@ -42,22 +42,25 @@ std::string what_if_table(const capacity::Plan& plan) {
   return table(rows);
 }
 
-LineChart fleet_chart(const artifact::SimulateArtifact& simulate, const artifact::SimulatedRow& row) {
+// `line_rps`: where the policy scales out, per instance; drawn where it is known.
+LineChart fleet_chart(const artifact::SimulateArtifact& simulate, const artifact::SimulatedRow& row,
+                      const std::optional<double>& line_rps) {
   LineChart chart;
   chart.title = row.row.name + ": load offered and what the fleet can serve";
   chart.x_label = "minutes";
   chart.y_label = "requests/s";
   chart.height = 200;
-  Series load{"offered", "c2", {}, "", false, false}, fleet{"fleet", "c1", {}, "", true, false},
-      bad{"refused, late", "c3", {}, "2 3", false, false};
+  Series load{"offered", "c2", {}, "6 3", false, false}, fleet{"fleet", "c1", {}, "", true, false},
+      bad{"refused, late", "c3", {}, "2 3", false, false}, line{"scale-out line", "c4", {}, "9 3 2 3", true};
   const artifact::Timeline& t = row.timeline;
   for (std::size_t i = 0; i < t.offered_rps.size(); ++i) {
     const double minute = static_cast<double>(i) * t.step_s / 60;
     load.points.emplace_back(minute, t.offered_rps[i]);
     if (i < t.in_service.size()) fleet.points.emplace_back(minute, t.in_service[i] * simulate.throughput_rps);
+    if (i < t.in_service.size() && line_rps) line.points.emplace_back(minute, t.in_service[i] * *line_rps);
     if (i < t.bad_rps.size()) bad.points.emplace_back(minute, t.bad_rps[i]);
   }
-  chart.series = {load, fleet, bad};
+  chart.series = {load, fleet, bad, line};
   chart.description = fmt::format("{} of the requests within the SLO, at most {} instances",
                                   share_percent(row.row.share_within_slo), row.row.most);
   return chart;
@@ -138,7 +141,8 @@ std::string findings_section(const artifact::PlanArtifact& artifact) {
   return "<section><h2>Findings</h2>\n" + table(rows) + "</section>\n";
 }
 
-std::string simulation_section(const artifact::SimulateArtifact& simulate) {
+std::string simulation_section(const artifact::SimulateArtifact& simulate,
+                               const std::optional<artifact::PlanArtifact>& plan) {
   std::vector<Row> rows{{"policy", "instances", "within SLO", "refused", "late", "instance-hours",
                          "x the least", "turns/h", "cost"}};
   for (const artifact::SimulatedRow& r : simulate.rows)
@@ -158,7 +162,8 @@ std::string simulation_section(const artifact::SimulateArtifact& simulate) {
   std::size_t drawn = 0;
   for (const artifact::SimulatedRow& r : simulate.rows) {
     if (r.timeline.offered_rps.empty() || drawn == 4) continue;
-    out += svg(fleet_chart(simulate, r));
+    const bool own = r.row.name == "plan" && plan;  // whose line the report knows
+    out += svg(fleet_chart(simulate, r, own ? plan->plan.policy.rate_per_instance_rps : std::nullopt));
     ++drawn;
   }
   return out + "</section>\n";
@@ -181,6 +186,8 @@ std::string provenance_section(const ReportInput& in) {
   if (in.qmax) add("qmax", in.qmax->header, in.qmax->transport), note("qmax", in.qmax->header);
   if (in.ttotal) add("ttotal", in.ttotal->header, in.ttotal->transport), note("ttotal", in.ttotal->header);
   if (in.plan) add("plan", in.plan->header, in.plan->transport), note("plan", in.plan->header);
+  if (in.simulate)
+    add("simulate", in.simulate->header, "none: nothing was sent"), note("simulate", in.simulate->header);
   std::string out = "<section><h2>Where this is from</h2>\n" + table(rows);
   if (in.plan)
     out += fmt::format(

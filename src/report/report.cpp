@@ -21,7 +21,7 @@ p{margin:.5rem 0}.quiet{color:var(--dim);font-size:.875rem}code{font-size:.85em;
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.875rem;margin:.5rem 0}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--dim);font-weight:600}.n{font-variant-numeric:tabular-nums}
 .level{white-space:nowrap}.FAIL{color:var(--bad)}.WARN{color:var(--warn)}.OK{color:var(--ok)}.FAIL::before{content:"\2716\00a0"}.WARN::before{content:"\25B2\00a0"}.OK::before{content:"\2713\00a0"}.INFO::before{content:"\25CB\00a0"}
 figure{margin:1rem 0}figcaption{font-weight:600;font-size:.95rem;margin-bottom:.25rem}svg{width:100%;height:auto;display:block}
-svg text{font:12px system-ui,sans-serif;fill:var(--dim)}.grid{stroke:var(--line)}.axis{stroke:var(--dim)}.rule{stroke:var(--fg);stroke-dasharray:4 3}.band{fill:var(--band)}svg .mark{fill:var(--fg)}.line{fill:none;stroke-width:2}
+svg text{font:12px system-ui,sans-serif;fill:var(--dim)}.grid{stroke:var(--line)}.axis{stroke:var(--dim)}.rule{stroke:var(--fg);stroke-dasharray:4 3}.band{fill:var(--band)}svg .mark{fill:var(--fg)}.line{fill:none;stroke-width:2}.whisker{fill:none;stroke-width:1.5}.whisker.c1{stroke:var(--c1)}
 .line.c1,.dot.c1{stroke:var(--c1)}.line.c2,.dot.c2{stroke:var(--c2)}.line.c3,.dot.c3{stroke:var(--c3)}.line.c4,.dot.c4{stroke:var(--c4)}.dot{fill:var(--bg);stroke-width:2}svg .end.c1{fill:var(--c1)}svg .end.c2{fill:var(--c2)}svg .end.c3{fill:var(--c3)}svg .end.c4{fill:var(--c4)}
 .bar{display:flex;height:2.25rem;border-radius:.35rem;overflow:hidden;gap:1px}.part{min-width:1px;color:var(--bg);text-align:center;font-size:.8rem;line-height:2.25rem}.p0{background:var(--c1)}.p1{background:var(--c2)}.p2{background:var(--c3)}.p3{background:var(--c4)}.p4{background:var(--dim)}.p5{background:var(--fg)}.hatched{background-image:repeating-linear-gradient(45deg,transparent 0 5px,var(--bg) 5px 7px)}
 .keys{columns:2;font-size:.875rem;padding-left:1.5rem;margin:.5rem 0}.keys li{break-inside:avoid}.key{display:inline-block;width:.75rem;height:.75rem;border-radius:.15rem;margin-right:.35rem}
@@ -41,7 +41,8 @@ std::string render(const ReportInput& in) {
   out += "<meta name=viewport content='width=device-width,initial-scale=1'>\n";
   // Nothing is loaded and nothing runs, whatever a string in an artifact tries.
   out +=
-      "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
+      "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "img-src data:\">\n";  // the empty icon, which keeps a browser from asking for one
   out += "<link rel=icon href='data:,'>\n";
   out +=
       fmt::format("<title>Headroom: {}</title>\n<style>{}</style></head><body>\n", escaped(in.title), kStyle);
@@ -53,7 +54,7 @@ std::string render(const ReportInput& in) {
   out += in.qmax ? latency_section(*in.qmax) : missing("What one instance carries", "tts-bench qmax");
   out += in.ttotal ? stages_section(*in.ttotal) : missing("How long new capacity takes", "tts-bench ttotal");
   if (in.plan) out += plan_section(*in.plan);
-  out += in.simulate ? simulation_section(*in.simulate) : missing("Simulated", "tts-bench simulate");
+  out += in.simulate ? simulation_section(*in.simulate, in.plan) : missing("Simulated", "tts-bench simulate");
   out += provenance_section(in);
   return out + "</main></body></html>\n";
 }

@@ -58,6 +58,20 @@ TEST(Report, ShowsTheArtifactsOwnFigures) {
   EXPECT_TRUE(has(page, "knee 10"));
 }
 
+TEST(Report, DrawsTheIntervalOfARungThatHasOne) {
+  ReportInput in;
+  in.qmax = measured();
+  EXPECT_FALSE(has(render(in), "<path class='whisker"));
+  capacity::Rung& rung = in.qmax->rungs[1];
+  rung.mean_ms = 500;
+  rung.sd_ms = 40;
+  rung.rounds = 30;
+  rung.noise_ratio = 1.2;
+  const std::string page = render(in);
+  EXPECT_TRUE(has(page, "<path class='whisker c1'"));
+  EXPECT_TRUE(has(page, "95 % interval"));
+}
+
 TEST(Report, SaysUnknownWhereNothingIsKnown) {
   ReportInput in;
   in.qmax.emplace();

@@ -12,7 +12,8 @@ std::string latency_section(const artifact::QmaxArtifact& qmax);
 std::string stages_section(const artifact::TtotalArtifact& ttotal);
 std::string plan_section(const artifact::PlanArtifact& plan);
 std::string findings_section(const artifact::PlanArtifact& plan);
-std::string simulation_section(const artifact::SimulateArtifact& simulate);
+std::string simulation_section(const artifact::SimulateArtifact& simulate,
+                               const std::optional<artifact::PlanArtifact>& plan);
 std::string provenance_section(const ReportInput& input);
 
 }  // namespace headroom::report

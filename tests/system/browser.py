@@ -33,6 +33,7 @@ class Browser:
         self.manager = connect(self.until(page), max_size=None)
         self.link = self.manager.__enter__()
         self.numbers = itertools.count(1)
+        self.events = []  # what the page told without being asked, once its domain is enabled
 
     @staticmethod
     def until(what, timeout=90):
@@ -46,7 +47,8 @@ class Browser:
         number = next(self.numbers)
         self.link.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while (answer := json.loads(self.link.recv(timeout=60))).get("id") != number:
-            pass
+            if "method" in answer:
+                self.events.append(answer)
         assert "error" not in answer, answer
         return answer["result"]
 
