@@ -3,6 +3,7 @@
 # Base images are named by digest, so that the same command gives the same image.
 #   docker/build-image.sh cpu  --base debian:12-slim@sha256:DIGEST [options]
 #   docker/build-image.sh cuda --base debian:12-slim@sha256:DIGEST --cuda-base nvidia/cuda:TAG@sha256:DIGEST [options]
+#     TAG: a runtime of CUDA 13 with cuDNN 9 on Ubuntu 24.04 or later, such as 13.0.2-cudnn-runtime-ubuntu24.04
 #     --tag NAME          default headroom-tts-serve:VERSION-KIND
 #     --with-weights      bakes the weights in (no ModelCache stack is needed then; the image grows by 160 MB)
 #     --without-espeak    leaves out eSpeak NG (GPL-3)
@@ -14,7 +15,7 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 die() { printf 'build-image: %s\n' "$*" >&2; exit 2; }
 
 kind="${1:-}"
-[[ "$kind" == cpu || "$kind" == cuda ]] || { sed -n '2,12s/^# \?//p' "${BASH_SOURCE[0]}"; [[ "$kind" == --help || "$kind" == -h ]] && exit 0; exit 2; }
+[[ "$kind" == cpu || "$kind" == cuda ]] || { sed -n '2,13s/^# \?//p' "${BASH_SOURCE[0]}"; [[ "$kind" == --help || "$kind" == -h ]] && exit 0; exit 2; }
 shift
 base="" cuda="" tool="" weights=0 espeak=1 dry=0
 version="$(sed -nE 's/^project\(headroom VERSION ([0-9.]+).*/\1/p' "$ROOT/CMakeLists.txt")"

@@ -56,6 +56,10 @@ def main() -> None:
     version = pinned("openvino")
     components.append({"type": "library", "name": "openvino", "version": version, "purl": f"pkg:pypi/openvino@{version}",
                        "licenses": [{"license": {"id": "Apache-2.0"}}]})
+    for library in (options.tree / "opt" / "headroom" / "lib").glob("libonnxruntime.so.*.*"):
+        version = library.name.removeprefix("libonnxruntime.so.")
+        components.append({"type": "library", "name": "onnxruntime-gpu", "version": version, "purl": f"pkg:pypi/onnxruntime-gpu@{version}",
+                           "licenses": [{"license": {"id": "MIT"}}]})
     manifest = options.tree / "opt" / "ml" / "model" / "manifest.json"
     if manifest.exists():
         digest = hashlib.sha256(manifest.read_bytes()).hexdigest()

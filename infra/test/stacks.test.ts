@@ -173,9 +173,15 @@ test("the bucket is private, encrypted, TLS-only and kept", () => {
 });
 
 test("a paced model has no weights and no model cache", () => {
-  const all = templates(undefined, (text) => text.replace('TTS_ENGINE = "openvino"', 'TTS_ENGINE = "paced"'));
+  const all = templates(undefined, (text) => text.replace(/^environment = .*$/m, 'environment = { TTS_ENGINE = "paced" }'));
   assert.ok(!("SpeechModelCacheStack-kokoro-82m" in all));
   assert.equal(only(endpointOf(all), "AWS::SageMaker::Model")["PrimaryContainer"]["ModelDataSource"], undefined);
+});
+
+test("a GPU model runs under a driver that its CUDA needs, a CPU model under SageMaker's choice", () => {
+  const ami = (resources: Resources): unknown => only(resources, "AWS::SageMaker::EndpointConfig")["ProductionVariants"][0]["InferenceAmiVersion"];
+  assert.equal(ami(endpointOf(bare)), "al2023-ami-sagemaker-inference-gpu-4-1");
+  assert.equal(ami(endpointOf(templates(undefined, (text) => text.replace(/^environment = .*$/m, 'environment = { TTS_ENGINE = "openvino" }')))), undefined);
 });
 
 test("an image that holds the weights takes none from the bucket, and has no model cache", () => {

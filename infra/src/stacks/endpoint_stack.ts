@@ -4,7 +4,7 @@ import { CfnOutput, CfnParameter, Fn, Stack, type StackProps } from "aws-cdk-lib
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as sagemaker from "aws-cdk-lib/aws-sagemaker";
 import type { Construct } from "constructs";
-import { bringsWeights, type Deployment } from "../deployment.ts";
+import { bringsWeights, type Deployment, onGpu } from "../deployment.ts";
 import { REPOSITORY, weightsPrefix } from "../names.ts";
 import { variantOf } from "../plan/plan_file.ts";
 import { EndpointAutoscaling } from "./endpoint_autoscaling.ts";
@@ -13,6 +13,9 @@ import { bucketName, roleArn, roleName } from "./refs.ts";
 
 const DOWNLOAD_TIMEOUT_S = 600;
 const HEALTH_TIMEOUT_S = 600;
+// NVIDIA driver 580, for the CUDA 13 that ONNX Runtime's GPU build is linked with. SageMaker's own choice for ml.g5 is driver 470, under
+// which the container would never become ready (SageMaker API reference, ProductionVariant; Developer Guide, "GPU driver upgrades").
+const GPU_AMI = "al2023-ami-sagemaker-inference-gpu-4-1";
 // ECR addresses; another registry needs no permission here.
 const ECR = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([a-z0-9._/-]+)/;
 
@@ -47,6 +50,7 @@ export class SpeechEndpointStack extends Stack {
         initialVariantWeight: 1,
         containerStartupHealthCheckTimeoutInSeconds: HEALTH_TIMEOUT_S,
         modelDataDownloadTimeoutInSeconds: DOWNLOAD_TIMEOUT_S,
+        inferenceAmiVersion: onGpu(model) ? GPU_AMI : undefined,
         routingConfig: { routingStrategy: "LEAST_OUTSTANDING_REQUESTS" },
       }],
     });
