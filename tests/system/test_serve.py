@@ -56,6 +56,22 @@ def test_bad_input_names_the_thing(serve, body, status, code, names):
     assert names in error["message"] and error["request_id"] == answer.headers["x-request-id"]
 
 
+def test_sixty_thousand_characters_with_the_limit_raised_lose_nothing(tmp_path):
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "0", "--overhead-ms", "0", "--paced-unit", "sentence",
+                   "--max-text", "60000")
+    try:
+        sentence = "This sentence is one of very many in a text of the size of a book's chapter. "
+        text = (sentence * 800)[:60_000]
+        whole = server.say(text=text, format="pcm").content
+        assert server.say(text=text, format="pcm", stream=True).content == whole
+        # As several requests it lasts as long, but for the pauses between them.
+        parts = [server.say(text=sentence * 80, format="pcm").content for _ in range(2)]
+        assert len(whole) > 9 * len(parts[0]) and parts[0] == parts[1]
+        assert server.say(text=text + "a").status_code == 413
+    finally:
+        server.stop()
+
+
 def test_other_types_routes_and_methods_are_refused(serve):
     assert requests.post(serve.url + "/invocations", data="<a/>", headers={"content-type": "text/xml"}, timeout=20).status_code == 415
     assert requests.get(serve.url + "/invocations", timeout=20).status_code == 405
