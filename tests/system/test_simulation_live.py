@@ -1,0 +1,51 @@
+"""What tts-bench simulate predicts is what tts-local does: the same policy, the same arrivals, the same compressed clock."""
+
+import pytest
+from live_twin import PERIOD_S, Twin
+
+
+def check(twin: Twin, steps) -> None:
+    """Scale-out within one period, the fleet equal at least 95 % of the time, p95 within 10 %."""
+    result = twin.compare(steps)
+    if not twin.quiet_enough(result):
+        result = twin.compare(steps, seed=2)
+    if not twin.quiet_enough(result):
+        pytest.skip(f"the driver woke {result['lag_p95_ms']:.1f} ms late: this machine is too busy to compare latencies")
+    told, seen = result["predicted_out_s"], result["observed_out_s"]
+    assert told is not None and seen is not None, result
+    # The count is read every 50 ms of real time.
+    assert abs(told - seen) <= PERIOD_S + 0.1 * twin.fast, result
+    assert result["equal_share"] >= 0.95, result
+    assert abs(result["observed_p95_ms"] / result["predicted_p95_ms"] - 1) <= 0.1, result
+
+
+@pytest.fixture
+def twin(tmp_path):
+    made = []
+
+    def make(**settings):
+        made.append(Twin(tmp_path, **settings))
+        return made[0]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_a_step_scales_out_when_and_as_far_as_predicted(twin):
+    here = twin(fast=10, delay_s=60)
+    here.measure(seconds=2)
+    plan = here.plan("recommended", "native", trough_rps=4, peak_rps=40)
+    assert plan["min_instances"] == 1 and plan["max_instances"] > 1
+    result = here.compare([(80, 4), (130, 16)])
+    assert abs(result["predicted_out_s"] - result["observed_out_s"]) <= PERIOD_S + 0.1 * here.fast, result
+    assert result["equal_share"] >= 0.9, result  # of few periods: a start that a busy machine delays is one of them
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("rule,carrier", [("recommended", "native"), ("recommended", "offered-rate"), ("published", "native")])
+def test_a_surge_and_its_end_are_predicted(twin, rule, carrier):
+    here = twin(fast=10, delay_s=60)
+    here.measure()
+    here.plan(rule, carrier, trough_rps=4, peak_rps=40 if rule == "recommended" else 400)
+    check(here, [(200, 5), (400, 16), (900, 4)])
