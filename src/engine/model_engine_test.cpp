@@ -17,12 +17,10 @@ TEST(ModelEngine, HasNoGpuWithOpenVino) {
   EXPECT_THAT(made.error().message, AllOf(HasSubstr("cuda"), HasSubstr("--engine onnxruntime")));
 }
 
-TEST(ModelEngine, NamesAMissingDirectoryWhateverTheRuntime) {
-  for (const char* engine : {"openvino", "onnxruntime"}) {
-    const auto made = make_model_engine({.engine = engine, .model_dir = "/nowhere/kokoro"});
-    ASSERT_FALSE(made);
-    EXPECT_THAT(made.error().message, HasSubstr("/nowhere/kokoro"));
-  }
+TEST(ModelEngine, NamesAMissingDirectory) {
+  const auto made = make_model_engine({.engine = "openvino", .model_dir = "/nowhere/kokoro"});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("/nowhere/kokoro"));
 }
 
 }  // namespace
