@@ -82,7 +82,7 @@ void DriverLane::open(std::shared_ptr<const OpenLoop> load, SteadyTime begin) {
 void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop) {
   Slot* slot = nullptr;
   if (free_.empty()) {
-    all_.push_back(std::make_unique<Slot>(context_->body.pcm_sample_rate));
+    all_.push_back(std::make_unique<Slot>(*this, context_->body.pcm_sample_rate));
     slot = all_.back().get();
     slot_log_.push(slot);
   } else {
@@ -94,6 +94,7 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
   slot->busy = true;
   slot->probe = AudioProbe(context_->body.pcm_sample_rate);
   Record& record = slot->record = Record{};
+  record.chunks.reserve(slot->chunks);
   record.index = next_index_;
   next_index_ += context_->lanes;
   slot->cancel_at_data = chosen(record.index, context_->options.cancel_share);
@@ -115,8 +116,9 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
   events.on_connected = [slot, generation](SteadyTime at) {
     if (slot->generation == generation && slot->busy) slot->record.connected = at;
   };
-  events.on_data = [this, slot, generation](SteadyTime at, std::string_view bytes) {
-    if (slot->generation == generation && slot->busy) data(*slot, at, bytes);
+  // Two words, which need no memory of their own.
+  events.on_data = [slot, generation](SteadyTime at, std::string_view bytes) {
+    if (slot->generation == generation && slot->busy) slot->lane.data(*slot, at, bytes);
   };
   events.on_done = [self = shared_from_this(), slot, generation](SteadyTime at,
                                                                  const aws::InvokeResult& result) {
@@ -160,6 +162,7 @@ void DriverLane::finish(Slot& slot, SteadyTime at, const aws::InvokeResult& resu
   --in_flight_;
   limit_ = std::max(schedule_ ? cap_ : asked_, in_flight_);
   free_.push_back(&slot);
+  slot.chunks = record.chunks.size();
   records_.push(std::move(record));
   publish();
 }

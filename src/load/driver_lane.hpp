@@ -59,7 +59,8 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
 
  private:
   struct Slot {
-    explicit Slot(int pcm_rate) : probe(pcm_rate) {}
+    Slot(DriverLane& owner, int pcm_rate) : lane(owner), probe(pcm_rate) {}
+    DriverLane& lane;
     std::atomic<std::int64_t> since{0};  // start of the open request, 0: none
     std::atomic<std::int64_t> unheard_since{
         0};                        // the same until its first byte; one word, so never of two requests
@@ -67,6 +68,7 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
     std::uint64_t id = 0;          // of the target, once start() has returned
     bool busy = false;
     bool cancel_at_data = false;
+    std::size_t chunks = 0;  // of the request before: room for as many is made at once
     Record record;
     AudioProbe probe;
   };

@@ -128,12 +128,28 @@ void EventLane::run_timers() {
   }
 }
 
+const EventLane::Look& EventLane::look() {
+  if (!look_) {
+    const auto steady = std::chrono::steady_clock::now();
+    const auto wall = std::chrono::system_clock::now();
+    look_ = Look{steady, wall.time_since_epoch() - steady.time_since_epoch()};
+  }
+  return *look_;
+}
+
 void EventLane::rest_if_busy(std::size_t fetched) {
-  const auto since = std::chrono::steady_clock::now() - last_look_;
-  const bool busy = busy_score_ >= kBusyScore ? fetched > 1 : since < kBusySpacing;
+  const auto now = std::chrono::steady_clock::now();
+  const bool busy = busy_score_ >= kBusyScore ? fetched > 1 : now - last_look_ < kBusySpacing;
   busy_score_ = busy ? std::min(busy_score_ + 1, 2 * kBusyScore) : std::max(busy_score_ - 2, 0);
-  if (busy_score_ >= kBusyScore && since < kBusySpacing) {
-    const timespec left{0, (kBusySpacing - since).count()};
+  if (busy_score_ < kBusyScore) {
+    last_look_ = now;
+    return;
+  }
+  auto next = last_look_ + longest_rest_;
+  if (!timers_.empty()) next = std::min(next, timers_.top().when);
+  next = std::max(next, last_look_ + kBusySpacing);
+  if (next > now) {
+    const timespec left{0, (next - now).count()};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &left, nullptr);
   }
   last_look_ = std::chrono::steady_clock::now();
@@ -143,13 +159,14 @@ void EventLane::run(const std::stop_token& stop) {
   prctl(PR_SET_TIMERSLACK, 1UL);  // the kernel may else be 50 us late with every timer, on purpose
   std::array<epoll_event, kBatch> events{};
   while (!stop.stop_requested()) {
-    run_posted();
+    if (woken_.load(std::memory_order_acquire)) run_posted();
     run_timers();
     timespec wait{};
     if (!timers_.empty()) wait = until(timers_.top().when);
     const int got = epoll_pwait2(epoll_, events.data(), kBatch, timers_.empty() ? nullptr : &wait, nullptr);
     if (got < 0) continue;  // EINTR
     const auto count = static_cast<std::size_t>(got);
+    look_.reset();
     fetched_.resize(count);
     for (std::size_t i = 0; i < count; ++i) fetched_[i] = static_cast<Watcher*>(events[i].data.ptr);
     for (std::size_t i = 0; i < count; ++i) {

@@ -39,40 +39,42 @@ std::string_view HttpAnswer::header(std::string_view lower_case_name) const {
   return {};
 }
 
-bool HttpAnswer::read_line(std::string_view& bytes) {
+std::optional<std::string_view> HttpAnswer::read_line(std::string_view& bytes) {
   const auto end = bytes.find('\n');
-  const std::string_view piece = bytes.substr(0, end);
-  head_bytes_ += piece.size();
+  std::string_view line = bytes.substr(0, end);
+  head_bytes_ += line.size();
   if (head_bytes_ > kLongestHead) {
     bad("the answer's head is longer than 64 KiB");
-    return false;
+    return std::nullopt;
   }
-  line_ += piece;
   if (end == std::string_view::npos) {
+    line_ += line;
     bytes = {};
-    return false;
+    return std::nullopt;
   }
   bytes.remove_prefix(end + 1);
-  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-  return true;
+  if (!line_.empty()) {
+    line_ += line;
+    line = line_;
+  }
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
-void HttpAnswer::status_line() {
+void HttpAnswer::status_line(std::string_view line) {
   // HTTP/1.1 200 OK
-  if (line_.size() < 12 || !line_.starts_with("HTTP/1.") || line_[8] != ' ') {
+  if (line.size() < 12 || !line.starts_with("HTTP/1.") || line[8] != ' ') {
     return bad("this is no HTTP/1.1 answer");
   }
-  const auto [end, error] = std::from_chars(line_.data() + 9, line_.data() + 12, status_);
-  if (error != std::errc() || end != line_.data() + 12 || status_ < 100)
-    return bad("the status is no number");
-  keep_alive_ = line_[7] != '0';
+  const auto [end, error] = std::from_chars(line.data() + 9, line.data() + 12, status_);
+  if (error != std::errc() || end != line.data() + 12 || status_ < 100) return bad("the status is no number");
+  keep_alive_ = line[7] != '0';
 }
 
-void HttpAnswer::header_line() {
-  const auto colon = line_.find(':');
-  if (colon == std::string::npos || colon == 0) return bad("a header line has no colon");
-  headers_.emplace_back(lower(std::string_view(line_).substr(0, colon)),
-                        trimmed(std::string_view(line_).substr(colon + 1)));
+void HttpAnswer::header_line(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos || colon == 0) return bad("a header line has no colon");
+  headers_.emplace_back(lower(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
 }
 
 void HttpAnswer::head_done(Sink& sink) {
@@ -104,31 +106,29 @@ void HttpAnswer::head_done(Sink& sink) {
   sink.head();
 }
 
-void HttpAnswer::head_line(Sink& sink) {
+void HttpAnswer::head_line(std::string_view line, Sink& sink) {
   if (status_ == 0) {
-    if (!line_.empty()) status_line();
-  } else if (line_.empty()) {
+    if (!line.empty()) status_line(line);
+  } else if (line.empty()) {
     head_done(sink);
   } else {
-    header_line();
+    header_line(line);
   }
-  line_.clear();
 }
 
-void HttpAnswer::chunk_line() {
+void HttpAnswer::chunk_line(std::string_view line) {
   head_bytes_ = 0;
   if (chunk_ == Chunk::kDataEnd) {
-    if (!line_.empty()) return bad("a chunk is longer than it says");
+    if (!line.empty()) return bad("a chunk is longer than it says");
     chunk_ = Chunk::kSize;
   } else if (chunk_ == Chunk::kTrailer) {
-    if (line_.empty()) state_ = State::kDone;
+    if (line.empty()) state_ = State::kDone;
   } else {
-    const std::string_view size = trimmed(std::string_view(line_).substr(0, line_.find(';')));
+    const std::string_view size = trimmed(line.substr(0, line.find(';')));
     const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), left_, 16);
     if (error != std::errc() || end != size.data() + size.size()) return bad("a chunk's size is no number");
     chunk_ = left_ == 0 ? Chunk::kTrailer : Chunk::kData;
   }
-  line_.clear();
 }
 
 std::string_view HttpAnswer::feed(std::string_view bytes, Sink& sink) {
@@ -136,8 +136,10 @@ std::string_view HttpAnswer::feed(std::string_view bytes, Sink& sink) {
   while (!bytes.empty() && (state_ == State::kHead || state_ == State::kBody)) {
     const bool in_lines = state_ == State::kHead || (framing_ == Framing::kChunked && chunk_ != Chunk::kData);
     if (in_lines) {
-      if (!read_line(bytes)) continue;
-      state_ == State::kHead ? head_line(sink) : chunk_line();
+      const auto line = read_line(bytes);
+      if (!line) continue;
+      state_ == State::kHead ? head_line(*line, sink) : chunk_line(*line);
+      line_.clear();
       continue;
     }
     const std::size_t take = framing_ == Framing::kUntilClose

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,9 @@ class HttpAnswer {
 
   State state() const { return state_; }
   int status() const { return status_; }
-  const std::vector<std::pair<std::string, std::string>>& headers() const { return headers_; }
   std::string_view header(std::string_view lower_case_name) const;
+  std::vector<std::pair<std::string, std::string>> take_headers() { return std::move(headers_); }
+  bool chunked() const { return framing_ == Framing::kChunked; }
   bool keep_alive() const { return keep_alive_; }
   bool started() const { return started_; }  // any byte has come
   const std::string& why() const { return why_; }
@@ -38,12 +40,13 @@ class HttpAnswer {
  private:
   enum class Framing { kNone, kLength, kChunked, kUntilClose };
   enum class Chunk { kSize, kData, kDataEnd, kTrailer };
-  bool read_line(std::string_view& bytes);  // true: line_ holds a whole one
-  void head_line(Sink& sink);
-  void status_line();
-  void header_line();
+  // Takes a line, without its end, off the front of `bytes`. nullopt: it is not whole (and kept) or too long.
+  std::optional<std::string_view> read_line(std::string_view& bytes);
+  void head_line(std::string_view line, Sink& sink);
+  void status_line(std::string_view line);
+  void header_line(std::string_view line);
   void head_done(Sink& sink);
-  void chunk_line();
+  void chunk_line(std::string_view line);
   void bad(std::string why);
 
   State state_ = State::kHead;
@@ -54,7 +57,7 @@ class HttpAnswer {
   bool keep_alive_ = true;
   bool started_ = false;
   std::size_t head_bytes_ = 0;
-  std::string line_;
+  std::string line_;  // the beginning of one that was cut
   std::vector<std::pair<std::string, std::string>> headers_;
   std::string why_;
 };

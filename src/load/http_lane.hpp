@@ -6,19 +6,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <sys/socket.h>
 
-#include "aws/invoke_outcome.hpp"
 #include "load/event_lane.hpp"
-#include "load/http_answer.hpp"
+#include "load/http_connection.hpp"
 #include "load/http_target.hpp"
+#include "load/rest_rule.hpp"
 
 namespace headroom::load {
 
@@ -28,6 +29,8 @@ struct HttpPeer {
   std::string head;  // of every request, up to and without Content-Type
   base::Duration connect_timeout{};
 };
+
+enum class HttpEnd { kEnded, kTimedOut, kCancelled };
 
 class HttpLane {
  public:
@@ -43,16 +46,22 @@ class HttpLane {
   void warm(std::size_t count, std::function<void(std::string)> done);
   void close_all();
 
+  // For the lane's connections.
+  void opened(const std::string& error);
+  void idle(HttpConnection& connection);
+  void drop(HttpConnection& connection);
+  // What came, valid until the next call; empty at the end of the stream; nullopt: errno says why. `at`: when
+  // the kernel got the bytes, or now where it does not say.
+  std::optional<std::string_view> read(int fd, base::SteadyTime& at);
+  std::size_t read_size() const { return buffer_.size(); }
+  void end(HttpJob& job, HttpEnd how, base::SteadyTime at);
+  void end_cancelled(HttpConnection& connection);
+  void note_length(base::Duration length, bool one_piece_first) {
+    loop_->rest(rest_rule_.note(length, one_piece_first));
+  }
+
  private:
-  class Connection;
-  struct Job {
-    std::uint64_t id = 0;
-    std::string text;  // the whole request
-    aws::InvokeEvents events;
-    base::SteadyTime give_up{};
-    aws::AnswerFacts facts;
-    Connection* connection = nullptr;  // null: waits for one
-  };
+  using Jobs = std::list<HttpJob>;
   struct Warming {
     std::size_t wanted = 0;
     std::size_t opening = 0;
@@ -60,29 +69,26 @@ class HttpLane {
     std::function<void(std::string)> done;
   };
 
-  std::shared_ptr<Connection> connect(std::string& error);
-  void idle(Connection& connection);
-  void drop(Connection& connection);
-  // Reads into buffer_; `at`: when the kernel got the bytes, or now where it does not say.
-  ssize_t read(int fd, base::SteadyTime& at);
-  void end(Job& job, bool timed_out, bool cancelled, base::SteadyTime at);
-  void end_cancelled(Connection& connection);
-  void opened(Connection& connection, const std::string& error);
+  std::shared_ptr<HttpConnection> connect(std::string& error);
+  Jobs::iterator new_job(base::SteadyTime give_up);
+  HttpJob* next_waiting();
   void warm_more();
   void arm(base::SteadyTime when);
   void expire();
 
   const HttpPeer& peer_;
   const std::size_t most_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Job>> jobs_;
-  std::set<std::pair<base::SteadyTime, std::uint64_t>> deadlines_;
+  Jobs jobs_;   // open, by the end of their time
+  Jobs spare_;  // ended ones, whose memory the next ones use
+  std::unordered_map<std::uint64_t, Jobs::iterator> by_id_;
   std::optional<base::SteadyTime> armed_;
   std::uint64_t next_id_ = 1;
   std::deque<std::uint64_t> waiting_;
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
-  std::vector<Connection*> idle_;
+  std::unordered_map<HttpConnection*, std::shared_ptr<HttpConnection>> connections_;
+  std::vector<HttpConnection*> idle_;
   std::optional<Warming> warming_;
   std::vector<char> buffer_;
+  RestRule rest_rule_;
   std::unique_ptr<EventLane> loop_;  // last: ends first
 };
 

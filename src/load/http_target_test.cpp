@@ -4,8 +4,12 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "load/known_delay_server.hpp"
 
@@ -31,14 +35,14 @@ class HttpTargetTest : public testing::Test {
     http.lanes = lanes;
     target = std::move(*HttpTarget::make(http));
   }
-  std::future<Seen> send(std::size_t lane, base::Duration timeout = seconds{20},
-                         bool cancel_at_data = false) {
+  std::future<Seen> send(std::size_t lane, base::Duration timeout = seconds{20}, bool cancel_at_data = false,
+                         const std::string& body = "{}") {
     auto promise = std::make_shared<std::promise<Seen>>();
     auto seen = std::make_shared<Seen>();
     auto id = std::make_shared<std::uint64_t>(0);
     target->post(lane, [=, this] {
       aws::InvokeRequest request;
-      request.body = "{}";
+      request.body = body;
       request.timeout = timeout;
       aws::InvokeEvents events;
       events.on_data = [=, this](base::SteadyTime at, std::string_view bytes) {
@@ -115,6 +119,86 @@ TEST_F(HttpTargetTest, AServerThatIsGoneFailsAndSaysSo) {
   const auto warm = target->warm(4, base::Deadline::after(base::SystemClock::instance(), seconds{20}));
   ASSERT_FALSE(warm);
   EXPECT_EQ(warm.error().code, base::ErrorCode::kUnavailable);
+}
+
+// Takes connections one after the other and answers each request on them with `bytes` bytes.
+class BigAnswers {
+ public:
+  BigAnswers(std::size_t requests, std::size_t body, std::size_t bytes, bool close_behind)
+      : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 16);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::thread([=, this] { serve(requests, body, bytes, close_behind); });
+  }
+  ~BigAnswers() {
+    shutdown(listener_, SHUT_RDWR);  // should it still wait for someone
+    thread_.join();
+    close(listener_);
+  }
+  std::uint16_t port = 0;
+  std::atomic<int> connections{0};
+
+ private:
+  void serve(std::size_t requests, std::size_t body, std::size_t bytes, bool close_behind) {
+    int fd = -1;
+    std::vector<char> buffer(256 * 1024);
+    for (std::size_t i = 0; i < requests; ++i) {
+      if (fd < 0) {
+        fd = accept(listener_, nullptr, nullptr);
+        ++connections;
+      }
+      std::string got;
+      while (got.find("\r\n\r\n") == std::string::npos || got.size() < got.find("\r\n\r\n") + 4 + body) {
+        const auto more = recv(fd, buffer.data(), buffer.size(), 0);
+        if (more <= 0) return;
+        got.append(buffer.data(), static_cast<std::size_t>(more));
+      }
+      const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+                                 std::string(bytes, 'x');
+      for (std::size_t sent = 0; sent < answer.size();) {
+        const auto done = ::send(fd, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
+        if (done <= 0) return;
+        sent += static_cast<std::size_t>(done);
+      }
+      if (close_behind) {
+        close(fd);
+        fd = -1;
+      }
+    }
+    if (fd >= 0) close(fd);
+  }
+  int listener_;
+  std::thread thread_;
+};
+
+TEST_F(HttpTargetTest, WhatIsLargerThanEveryBufferPassesInPieces) {
+  constexpr std::size_t kBody = 8'000'000, kAnswer = 5'000'000;
+  BigAnswers big(3, kBody, kAnswer, false);
+  target = std::move(*HttpTarget::make({.url = "http://127.0.0.1:" + std::to_string(big.port) + "/"}));
+  for (int i = 0; i < 3; ++i) {
+    const Seen seen = send(0, seconds{60}, false, std::string(kBody, 'b')).get();
+    EXPECT_EQ(seen.result.outcome, aws::Outcome::kOk) << seen.result.error;
+    EXPECT_EQ(seen.bytes, kAnswer);
+  }
+  EXPECT_EQ(big.connections, 1);
+}
+
+TEST_F(HttpTargetTest, AConnectionThatTheServerClosedBehindAnAnswerIsReplaced) {
+  BigAnswers big(3, 2, 10, true);
+  target = std::move(*HttpTarget::make({.url = "http://127.0.0.1:" + std::to_string(big.port) + "/"}));
+  for (int i = 0; i < 3; ++i) {
+    Seen seen = send(0).get();
+    // The close may reach us only after the next request went out; that one fails, and none hangs.
+    if (seen.result.outcome != aws::Outcome::kOk) seen = send(0).get();
+    EXPECT_EQ(seen.result.outcome, aws::Outcome::kOk) << seen.result.error;
+  }
+  EXPECT_EQ(big.connections, 3);
 }
 
 TEST_F(HttpTargetTest, EndsWhatIsOpenWhenItGoes) {
