@@ -32,7 +32,8 @@ struct Request {
   std::string query;   // after '?', undecoded
   Headers headers;
   std::string body;
-  std::string id;  // x-request-id of the client if it is sane, else one of ours
+  std::string id;         // x-request-id of the client if it is sane, else one of ours
+  bool http_1_0 = false;  // the client knows neither chunks nor 100 Continue
 };
 
 struct Response {

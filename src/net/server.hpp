@@ -7,7 +7,9 @@
 // so does a handler that throws. Errors: kIo from start() when the address cannot be bound (names it),
 // kInvalidData when a certificate or key cannot be used (names the file). After
 // start nothing stops the accept loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes
-// without the final chunk, so that the client sees a broken transfer and never a short success.
+// without the final chunk, so that the client sees a broken transfer and never a short success. To a client
+// of HTTP/1.0 it is sent bare and ends with the connection: by a good end (FIN, and TLS's good-bye) if it is
+// whole, by a reset if not, which is all that HTTP/1.0 can tell.
 #pragma once
 
 #include <chrono>
@@ -28,7 +30,7 @@ class Exchange {
   virtual ~Exchange() = default;
   virtual const Request& request() const = 0;
   virtual void respond(Response response) = 0;  // the whole answer; adds Content-Length and x-request-id
-  virtual void begin(int status, Headers headers) = 0;  // starts a chunked answer
+  virtual void begin(int status, Headers headers) = 0;  // starts a streamed answer
   virtual void write(std::string chunk) = 0;            // queued; order is kept
   virtual void finish() = 0;                            // clean end
   virtual void abort() = 0;                             // broken end

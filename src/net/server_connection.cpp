@@ -29,6 +29,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr auto kTlsTimeout = std::chrono::seconds(10);
+constexpr auto kGoodByeTime = std::chrono::seconds(2);
 constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr auto kGlanceEvery = std::chrono::milliseconds(500);
 constexpr std::size_t kLingerBytes =
@@ -64,6 +65,7 @@ Request to_request(Message& message) {
   }
   const auto given = request.headers.get("x-request-id");
   request.id = sane_request_id(given) ? std::string(given) : new_request_id();
+  request.http_1_0 = message.version() < 11;
   return request;
 }
 
@@ -110,6 +112,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
   void lose_patience_after(std::chrono::milliseconds limit);
+  void reset_when_closed(bool reset);
+  asio::awaitable<bool> end_bare();
+  asio::awaitable<void> say_no_more();
   void watch(std::shared_ptr<Outbox> outbox);
   void look_at_peer(std::shared_ptr<Outbox> outbox);
 
@@ -126,6 +131,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_;
   bool busy_ = false;
   bool watching_ = false;
+  bool bare_ = false;        // the body ends with the connection (HTTP/1.0)
+  bool unfinished_ = false;  // and has not ended well
 };
 
 // Looks at the socket when it becomes readable.
@@ -173,9 +180,15 @@ asio::awaitable<void> Connection::refuse_early(int status, const Request& seen) 
   Response response{status, {}, {}};
   if (state_->options.early_answer) response = state_->options.early_answer(status, seen);
   co_await write_whole(std::move(response), seen, false);
+  co_await say_no_more();
+}
+
+// What the client still sends is read and dropped: bytes that lie unread at the close would turn it into a
+// reset, and that may overtake the answer.
+asio::awaitable<void> Connection::say_no_more() {
   boost::system::error_code ignored;
   tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-  tcp().expires_after(std::chrono::seconds(2));
+  tcp().expires_after(kGoodByeTime);
   std::vector<char> sink(64U << 10U);
   for (std::size_t read = 0; read < kLingerBytes;) {
     auto [error, got] = co_await stream_.async_read_some(asio::buffer(sink), kNoThrow);
@@ -200,7 +213,7 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
   tcp().expires_after(state_->options.request_timeout + kTimeoutGrace);
   auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kNoThrow);
   boost::system::error_code error = header_error;
-  if (!error && iequals(parser.get()[http::field::expect], "100-continue")) {
+  if (!error && parser.get().version() >= 11 && iequals(parser.get()[http::field::expect], "100-continue")) {
     const std::string go = "HTTP/1.1 100 Continue\r\n\r\n";
     co_await asio::async_write(stream_, asio::buffer(go), kNoThrow);
   }
@@ -236,6 +249,7 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   for (const auto& [name, value] : response.headers.rows()) message.insert(name, value);
   message.set("x-request-id", request.id);
   message.keep_alive(keep_alive);
+  if (keep_alive && request.http_1_0) message.set(http::field::connection, "keep-alive");
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
   message.content_length(size);
@@ -255,8 +269,11 @@ asio::awaitable<bool> Connection::write_head(int status, Headers headers, const 
   if (state_->options.decorate) state_->options.decorate(request, headers);
   for (const auto& [name, value] : headers.rows()) message.insert(name, value);
   message.set("x-request-id", request.id);
-  message.keep_alive(keep_alive);
-  message.chunked(true);
+  bare_ = request.http_1_0;
+  message.keep_alive(keep_alive && !bare_);
+  message.chunked(!bare_);
+  unfinished_ = bare_;
+  if (bare_) reset_when_closed(true);
   http::response_serializer<http::empty_body> serializer{message};
   tcp().expires_after(state_->options.write_timeout);
   auto [error, sent] = co_await http::async_write_header(stream_, serializer, kNoThrow);
@@ -276,6 +293,22 @@ asio::awaitable<bool> Connection::write_all(Buffers buffers) {
   co_return true;
 }
 
+// Nobody asks how a bare body ended but by how its connection ends, whoever ends it.
+void Connection::reset_when_closed(bool reset) {
+  boost::system::error_code ignored;
+  tcp().socket().set_option(asio::socket_base::linger(reset, 0), ignored);
+}
+
+asio::awaitable<bool> Connection::end_bare() {
+  unfinished_ = false;
+  reset_when_closed(false);
+  if (stream_.tls() != nullptr) {  // without its good-bye a TLS client takes the end for an attack
+    tcp().expires_after(kGoodByeTime);
+    co_await stream_.tls()->async_shutdown(kNoThrow);
+  }
+  co_return true;
+}
+
 asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                          bool keep_alive) {
   for (;;) {
@@ -286,9 +319,11 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
     if (out.head) {
       sent = co_await write_head(out.head->first, std::move(out.head->second), request, keep_alive);
     } else if (!out.chunk.empty()) {
-      sent = co_await write_all(http::make_chunk(asio::buffer(out.chunk)));
+      sent = bare_ ? co_await write_all(asio::buffer(out.chunk))
+                   : co_await write_all(http::make_chunk(asio::buffer(out.chunk)));
       outbox->sent(out.chunk.size());
     } else if (out.finished) {
+      if (bare_) co_return co_await end_bare();
       co_return co_await write_all(http::make_chunk_last());
     } else if (!tcp().socket().is_open()) {
       sent = false;
@@ -358,8 +393,9 @@ asio::awaitable<void> Connection::run() {
     glance_.cancel();
     counted_ = false;
     --state_->active;
-    if (!keep_alive) break;
     if (watching_) tcp().socket().cancel();
+    if (bare_) co_await say_no_more();
+    if (!keep_alive || bare_) break;
   }
 }
 
@@ -371,7 +407,7 @@ void Connection::end() {
   }
   if (!websocket_) {
     boost::system::error_code ignored;
-    tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    if (!unfinished_) tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     tcp().close();
   }
   std::lock_guard lock(state_->mutex);

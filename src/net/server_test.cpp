@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "net/client.hpp"
+#include "net/test_raw_link.hpp"
 
 namespace headroom::net {
 namespace {
@@ -74,6 +75,65 @@ TEST(Server, StreamsChunksAndTellsCleanEndFromBrokenEnd) {
   auto broken = client.fetch(to(**server, "/broken"));
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, base::ErrorCode::kIo);
+}
+
+TEST(Server, StreamsBareToAnOldClientAndEndsWithTheConnection) {
+  Loop loop(2);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    exchange->begin(200, {});
+    for (int i = 0; i < 100; ++i) exchange->write(std::string(1000, 'x'));
+    exchange->finish();
+  });
+  ASSERT_TRUE(server);
+  for (const std::string_view after : {"", "\r\n"}) {  // some send one more line end than they should
+    RawLink link((*server)->port());
+    link.send("GET /clean HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    link.send(after);
+    const auto [answer, error] = link.read_to_end();
+    EXPECT_EQ(error, 0);
+    const auto head_end = answer.find("\r\n\r\n");
+    ASSERT_NE(head_end, std::string::npos) << answer;
+    const std::string head = answer.substr(0, head_end);
+    EXPECT_EQ(head.find("Transfer-Encoding"), std::string::npos) << head;
+    EXPECT_NE(head.find("Connection: close"), std::string::npos) << head;
+    EXPECT_EQ(answer.substr(head_end + 4), std::string(100'000, 'x'));
+  }
+}
+
+TEST(Server, AnOldClientSeesABrokenStreamAsAReset) {
+  Loop loop(2);
+  std::promise<std::shared_ptr<Exchange>> held;
+  auto server = Server::start(loop, small_server(), [&](std::shared_ptr<Exchange> exchange) {
+    exchange->begin(200, {});
+    exchange->write("half of ");
+    held.set_value(std::move(exchange));
+  });
+  ASSERT_TRUE(server);
+  RawLink link((*server)->port());
+  link.send("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_NE(link.read_until("half of ").find(" 200 OK"), std::string::npos);
+  held.get_future().get()->abort();
+  EXPECT_EQ(link.read_to_end(), std::pair(std::string{}, ECONNRESET));
+}
+
+TEST(Server, KeepsTheConnectionOfAnOldClientThatAsksForIt) {
+  Loop loop(2);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({200, {}, "whole"});
+  });
+  ASSERT_TRUE(server);
+  RawLink link((*server)->port());
+  for (int i = 0; i < 2; ++i) {
+    link.send(
+        "POST / HTTP/1.0\r\nConnection: keep-alive\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab");
+    const std::string answer = link.read_until("whole");
+    EXPECT_NE(answer.find("HTTP/1.1 200 OK"), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("100 Continue"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("Connection: keep-alive"), std::string::npos) << answer;
+    EXPECT_NE(answer.find("Content-Length: 5"), std::string::npos) << answer;
+  }
+  link.send("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(link.read_to_end().second, 0);
 }
 
 TEST(Server, RefusesALargeBodyBeforeReadingIt) {

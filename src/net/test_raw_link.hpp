@@ -1,6 +1,7 @@
 // A bare TCP connection for tests that say things no client of ours would say.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -42,6 +43,16 @@ class RawLink {
     char byte = 0;
     while (!out.ends_with(end) && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
     return out;
+  }
+  // All that comes; the errno that ended it, 0 for a good end.
+  std::pair<std::string, int> read_to_end() {
+    std::string out;
+    char bytes[4096];
+    for (;;) {
+      const auto got = ::recv(fd_, bytes, sizeof bytes, 0);
+      if (got <= 0) return {std::move(out), got == 0 ? 0 : errno};
+      out.append(bytes, static_cast<std::size_t>(got));
+    }
   }
   void shut() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));

@@ -32,6 +32,7 @@ class Transport {
     return *tls_;
   }
   executor_type get_executor() { return tcp_->get_executor(); }
+  Tls* tls() { return tls_.get(); }  // null: plain TCP
   next_layer_type& next_layer() { return *tcp_; }
   const next_layer_type& next_layer() const { return *tcp_; }
 
@@ -63,7 +64,7 @@ class Transport {
   std::unique_ptr<Tls> tls_;
 };
 
-// Beast finds these by name. TLS ends with the TCP connection: every message says where it ends.
+// Beast finds these by name. TLS ends with the TCP connection: every WebSocket message says where it ends.
 inline void teardown(boost::beast::role_type role, Transport& transport, boost::system::error_code& error) {
   teardown(role, transport.next_layer(), error);
 }
