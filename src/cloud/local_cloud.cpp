@@ -199,8 +199,15 @@ base::Result<std::string> LocalCloud::Impl::up(const UpRequest& request,
   const auto file = model::load_model_file(request.model_file);
   if (!file) return tl::unexpected(file.error());
   const std::string& name = file->endpoint;
+  auto environment = file->environment;
+  if (const auto device = environment.find("TTS_DEVICE");
+      device != environment.end() && device->second == "cuda") {
+    log(fmt::format("the machines of this cloud have no GPU: {} speaks with OpenVINO on the CPU", name));
+    environment.erase(device);
+    environment["TTS_ENGINE"] = "openvino";
+  }
   Json container{{"Image", file->image.empty() ? "tts-serve" : file->image},
-                 {"Environment", file->environment},
+                 {"Environment", environment},
                  {"Mode", "SingleModel"}};
   if (!request.model_folder.empty()) container["ModelDataUrl"] = "file://" + request.model_folder;
   const Json variant{{"VariantName", "AllTraffic"},

@@ -119,6 +119,17 @@ def test_status_shows_what_stands_where_cloudformation_is_not_offered(tmp_path):
         cloud.stop()
 
 
+def test_a_model_for_gpu_machines_speaks_on_the_cpu_in_a_local_cloud(tmp_path):
+    cloud = LocalCloud(tmp_path / "cloud", command=("up", str(ROOT / "models" / "kokoro-82m.toml")))
+    try:
+        wait_status(cloud.client("sagemaker"), ENDPOINT)
+        container = cloud.client("sagemaker").describe_model(ModelName=ENDPOINT)["PrimaryContainer"]
+        assert container["Environment"] == {"TTS_ENGINE": "openvino"}
+        assert "have no GPU" in cloud.log()
+    finally:
+        cloud.stop()
+
+
 def test_deploying_to_a_local_cloud_says_what_to_use_instead(tmp_path):
     cloud = LocalCloud(tmp_path / "cloud")
     try:
