@@ -167,16 +167,18 @@ class LiveRun {
     const auto held = hold(plan_.calm, 2, std::max(10.0, scaled(plan_.calm_s)));
     if (!held) return tl::unexpected(held.error());
     const load::WindowView& view = held->view;
+    const bool good = view.ttfab_ms && view.ttfab_ms->p95 <= slo && held->bad() + view.rejected == 0;
+    // Open loop: a driver that is late adds to the latency and one that drops is bad, so good is good.
+    const bool good_all_the_same = good && plan_.calm.outstanding == 0;
     if (!view.ttfab_ms) {
       out.found = "no successful request";
-    } else if (view.client_bound) {
+    } else if (view.client_bound && !good_all_the_same) {
       out.found = "the driver was the limit: " + view.client_bound_why;
       out.remedy = "run tts-bench from a machine with a core to spare";
     } else {
-      const auto bad = held->bad() + view.rejected;
-      out.passed = view.ttfab_ms->p95 <= slo && bad == 0;
+      out.passed = good;
       out.found = fmt::format("p95 {:.0f} ms of {} requests, {} refused, failed or without an end",
-                              view.ttfab_ms->p95, view.ok, bad);
+                              view.ttfab_ms->p95, view.ok, held->bad() + view.rejected);
     }
     return out;
   }

@@ -158,7 +158,7 @@ class Twin:
 
     def quiet_enough(self, result: dict) -> bool:
         """False where this machine woke the driver or the instance so late that latencies are its own and not the policy's."""
-        return result["lag_p95_ms"] < 0.1 * self.service_ms
+        return result["lag_p95_ms"] < 0.15 * self.service_ms
 
 
 class Watch:
