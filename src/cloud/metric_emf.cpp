@@ -50,7 +50,8 @@ int take_directive(MetricStore& store, const Json& directive, const Json& line, 
     for (const Json& set : directive.value("Dimensions", Json::array({Json::array()}))) {
       auto dimensions = dimensions_of(set, line);
       if (!dimensions) continue;
-      store.put(make_key(space, name, std::move(*dimensions)), *readings, at, metric.value("Unit", "None"));
+      store.put_of_cloud_time(make_key(space, name, std::move(*dimensions)), *readings, at,
+                              metric.value("Unit", "None"));
       ++taken;
     }
   }

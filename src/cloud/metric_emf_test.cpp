@@ -32,6 +32,31 @@ TEST_F(Lines, BecomeMetricsOfEachDimensionSet) {
   EXPECT_EQ(store.unit(times), "Milliseconds");
 }
 
+// With N = 10 an instance writes a line a second, of counts as if each second had been ten.
+TEST_F(Lines, OfFasterTimeGiveAlarmsAndClientsTheSameRate) {
+  store.run_faster(10);
+  const MetricKey key = make_key("Headroom", "Offered", {});
+  const auto begin = clock.wall();
+  for (int second = 0; second < 60; ++second) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(clock.wall().time_since_epoch());
+    EXPECT_EQ(take_embedded_metrics(
+                  store, R"({"_aws":{"Timestamp":)" + std::to_string(ms.count()) +
+                             R"(,"CloudWatchMetrics":[{"Namespace":"Headroom","Dimensions":[[]],"Metrics":)"
+                             R"([{"Name":"Offered","Unit":"Count"}]}]},"Offered":30})"),
+              1);
+    clock.advance(std::chrono::seconds(1));
+  }
+  const auto points = store.query(key, {StatKind::kSum}, 60, begin, clock.wall());
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_DOUBLE_EQ(points[0].value, 3.0 * 60);  // three a second
+  EXPECT_DOUBLE_EQ(store.query(key, {StatKind::kSampleCount}, 60, begin, clock.wall())[0].value, 6);
+  const auto now = static_cast<std::int64_t>(store.cloud_now_s());
+  const auto minute = store.cloud_points(key, {StatKind::kSum}, 60, now - 60, now);
+  EXPECT_EQ(minute, (capacity::TimeSeries{{now - 60, 180}}));
+  EXPECT_EQ(store.cloud_points(key, {StatKind::kSampleCount}, 60, now - 60, now),
+            (capacity::TimeSeries{{now - 60, 6}}));
+}
+
 TEST_F(Lines, ThatAreNoMetricsAreNoMetrics) {
   for (
       const char* line :

@@ -124,6 +124,12 @@ void MetricStore::put(const MetricKey& key, Readings readings, base::WallTime at
   forget_old(series, static_cast<std::int64_t>(std::floor(cloud_now_s())));
 }
 
+void MetricStore::put_of_cloud_time(const MetricKey& key, Readings readings, base::WallTime at,
+                                    const std::string& unit) {
+  series_[key].gauge = true;
+  put(key, std::move(readings), at, unit);
+}
+
 capacity::TimeSeries MetricStore::collect(Series& series, Statistic statistic, std::int64_t period_s,
                                           std::int64_t first, std::int64_t last, std::int64_t open,
                                           double scale) {

@@ -70,6 +70,8 @@ class MetricStore {
   void remove_source(const MetricKey& key, const std::string& source);
   void record(const MetricKey& key, double value);
   void put(const MetricKey& key, Readings readings, base::WallTime at, const std::string& unit);
+  // A line of an instance's log: it stands for a period of cloud time, as a gauge's datapoint does.
+  void put_of_cloud_time(const MetricKey& key, Readings readings, base::WallTime at, const std::string& unit);
 
   // Ascending; only periods with data. `period_s` >= 1.
   std::vector<MetricPoint> query(const MetricKey& key, Statistic statistic, std::int64_t period_s,
@@ -98,7 +100,7 @@ class MetricStore {
     std::map<std::string, Source> sources;
     std::string unit = "None";
     bool held_back = false;          // readings wait for their bucket to close
-    bool gauge = false;              // levels of sources; else single readings
+    bool gauge = false;              // one datapoint for each period of cloud time; else single readings
     int number = 0;                  // in the journal; 0: not written yet
     std::set<std::int64_t> fresh{};  // seconds that changed since the journal was taken
   };

@@ -190,6 +190,8 @@ struct Supervisor::Impl {
       // What embedded metrics are named by; a model that names them itself comes first.
       request.environment.push_back("TTS_ENDPOINT_NAME=" + order.endpoint);
       request.environment.push_back("TTS_VARIANT_NAME=" + instance->variant);
+      // Its periods are of the cloud's time, so that alarms see as many of them as they count on.
+      if (w.settings.fast > 1) request.environment.push_back(fmt::format("TTS_EMF_FAST={}", w.settings.fast));
       return true;
     });
     const auto child =
