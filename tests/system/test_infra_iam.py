@@ -24,7 +24,8 @@ SDK = {"cloudformation": "cloudformation", "application-auto-scaling": "applicat
        "codebuild": "codebuild", "sagemaker": "sagemaker", "service-quotas": "servicequotas", "sts": "sts"}
 # Files of infra/src/cli by command, besides the client itself.
 INFRA = {"speech-infra-status": ["status"], "speech-infra-diff": ["synth", "images"],
-         "speech-infra-deploy": ["deploy", "checks", "images", "stack_runner", "weights"], "speech-infra-destroy": ["destroy", "stack_runner"]}
+         "speech-infra-deploy": ["deploy", "checks", "images", "stack_runner", "weights"],
+         "speech-infra-destroy": ["destroy", "stack_runner"]}
 # What stack_runner has for both, and each command does not reach.
 UNREACHED = {"speech-infra-deploy": {"deleteStack"}, "speech-infra-destroy": {"prepare", "execute", "discard", "template"}}
 NOTHING = set()
