@@ -4,13 +4,18 @@ import pytest
 from live_twin import PERIOD_S, Twin
 
 
+def compared(twin: Twin, steps, tries: int = 2) -> dict:
+    """A machine that wakes everything late makes another fleet of it, not another policy: tried again, then not judged."""
+    for seed in range(1, tries + 1):
+        result = twin.compare(steps, seed)
+        if twin.quiet_enough(result):
+            return result
+    pytest.skip(f"the driver woke {result['lag_p95_ms']:.1f} ms late: this machine is too busy to compare fleets")
+
+
 def check(twin: Twin, steps) -> None:
     """Scale-out within one period, the fleet equal at least 95 % of the time, p95 within 10 %."""
-    result = twin.compare(steps)
-    if not twin.quiet_enough(result):
-        result = twin.compare(steps, seed=2)
-    if not twin.quiet_enough(result):
-        pytest.skip(f"the driver woke {result['lag_p95_ms']:.1f} ms late: this machine is too busy to compare latencies")
+    result = compared(twin, steps)
     told, seen = result["predicted_out_s"], result["observed_out_s"]
     assert told is not None and seen is not None, result
     # The count is read every 50 ms of real time.
@@ -37,7 +42,7 @@ def test_a_step_scales_out_when_and_as_far_as_predicted(twin):
     here.measure(seconds=2)
     plan = here.plan("recommended", "native", trough_rps=4, peak_rps=40)
     assert plan["min_instances"] == 1 and plan["max_instances"] > 1
-    result = here.compare([(80, 4), (130, 16)])
+    result = compared(here, [(80, 4), (130, 16)], tries=1)
     assert abs(result["predicted_out_s"] - result["observed_out_s"]) <= PERIOD_S + 0.1 * here.fast, result
     assert result["equal_share"] >= 0.9, result  # of few periods: a start that a busy machine delays is one of them
 
