@@ -33,6 +33,21 @@ def model(cache) -> pathlib.Path:
     return cache / "models/kokoro-82m-onnx"
 
 
+@pytest.fixture
+def start(tmp_path_factory):
+    """start(option, ...): a ready server; none outlives its test."""
+    servers = []
+
+    def begin(*options: str) -> Serve:
+        servers.append(Serve(tmp_path_factory.mktemp("serve"), "--engine", "onnxruntime", *options, wait=False))
+        servers[-1].wait_ready(timeout=120)
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        server.stop()
+
+
 def refused(program, *words) -> tuple[int, str]:
     done = subprocess.run([program("tts-serve"), "serve", "--port", "0", "--engine", "onnxruntime", *words], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
@@ -61,10 +76,10 @@ def test_samples_are_the_same_whatever_runs_beside(model, program):
     assert done.returncode == 0 and re.search(r"3 tests? from", done.stdout), done.stdout + done.stderr
 
 
-def test_a_request_is_spoken_and_a_second_start_does_not_calibrate_again(model, tmp_path):
+def test_a_request_is_spoken_and_a_second_start_does_not_calibrate_again(model, start, tmp_path):
     text = "Please call me back this evening."
-    options = ["--engine", "onnxruntime", "--model-dir", str(model), "--cache-dir", str(tmp_path / "cache")]
-    first = Serve(tmp_path, *options)
+    options = ["--model-dir", str(model), "--cache-dir", str(tmp_path / "cache")]
+    first = start(*options)
     answer = first.say(text=text, timeout=240)
     assert answer.status_code == 200, answer.text
     path = tmp_path / "spoken.wav"
@@ -75,9 +90,7 @@ def test_a_request_is_spoken_and_a_second_start_does_not_calibrate_again(model, 
     assert re.search(r"engine=onnxruntime device=cpu precision=f32 workers=\d+ threads=\d+ \(", log), log
     assert [log.count(f"STAGE {stage} ") for stage in ("weights_fetched", "framework_init", "weights_ready", "ready")] == [1] * 4, log
     several = len(os.sched_getaffinity(0)) > 1 and "(calibrated in" in log
-    folder = tmp_path / "again"
-    folder.mkdir()
-    second = Serve(folder, *options)
+    second = start(*options)
     assert second.stop() == 0
     again = second.log()
     assert ("(calibrated before: " in again) == several and "(calibrated in" not in again, again
@@ -93,9 +106,9 @@ def test_what_is_missing_is_named_with_the_remedy(cache, model, program, tmp_pat
 
 
 @needs_gpu
-def test_the_gpu_speaks_the_reference(model, tmp_path):
+def test_the_gpu_speaks_and_says_the_same_each_time(model, start, tmp_path):
     text = "Please call me back this evening."
-    server = Serve(tmp_path, "--engine", "onnxruntime", "--device", "cuda", "--onnxruntime-library", GPU_LIBRARY, "--model-dir", str(model))
+    server = start("--device", "cuda", "--onnxruntime-library", GPU_LIBRARY, "--model-dir", str(model))
     answers = [server.say(text=text, timeout=240).content for _ in range(3)]
     assert server.stop() == 0
     assert answers[0] == answers[1] == answers[2]
