@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include <aws/auth/signable.h>
-#include <aws/auth/signing.h>
-#include <aws/auth/signing_config.h>
-#include <aws/auth/signing_result.h>
-#include <aws/common/string.h>
 #include <aws/io/stream.h>
 
 #include "aws/event_frame.hpp"
+#include "aws/request_signer.hpp"
 #include "aws/session_text.hpp"
 
 namespace headroom::aws {
@@ -91,7 +87,7 @@ void BidiCall::fetch_credentials() {
     (*held)->on_loop([credentials, error](BidiCall& call) {
       call.request_.scope.credentials = credentials;  // a failed fetch may report error 0
       if (credentials == nullptr) return call.finish(error != 0 ? error : AWS_ERROR_UNKNOWN);
-      if (!call.done_) call.sign_request();
+      if (!call.done_) call.sign();
     });
   };
   if (aws_credentials_provider_get_credentials(request_.provider, callback, mine) != AWS_OP_SUCCESS) {
@@ -117,51 +113,20 @@ bool BidiCall::build_message() {
          (request_.target_variant.empty() || add("X-Amzn-SageMaker-Target-Variant", request_.target_variant));
 }
 
-void BidiCall::sign_request() {
-  struct Signing {
-    std::shared_ptr<BidiCall> call;
-    aws_signable* signable;
-  };
-  auto* signing =
-      new Signing{shared_from_this(), aws_signable_new_http_request(runtime_.allocator, message_)};
-  aws_signing_config_aws config{};
-  config.config_type = AWS_SIGNING_CONFIG_AWS;
-  config.algorithm = AWS_SIGNING_ALGORITHM_V4;
-  config.signature_type = AWS_ST_HTTP_REQUEST_HEADERS;
-  config.region = cursor(request_.scope.region);
-  config.service = cursor(request_.scope.service);
-  aws_date_time_init_now(&config.date);
-  config.flags.use_double_uri_encode = true;
-  config.flags.should_normalize_uri_path = true;
-  config.signed_body_value = g_aws_signed_body_value_streaming_aws4_hmac_sha256_events;
-  config.signed_body_header = AWS_SBHT_X_AMZ_CONTENT_SHA256;
-  config.credentials = request_.scope.credentials;
-  const auto callback = [](aws_signing_result* result, int error, void* user_data) {
-    const std::unique_ptr<Signing> mine(static_cast<Signing*>(user_data));
-    BidiCall& call = *mine->call;
-    aws_signable_destroy(mine->signable);
-    aws_string* signature = nullptr;
-    if (error == 0 && result != nullptr &&
-        aws_apply_signing_result_to_http_request(call.message_, call.runtime_.allocator, result) ==
-            AWS_OP_SUCCESS)
-      aws_signing_result_get_property(result, g_aws_signature_property_name, &signature);
-    if (signature == nullptr) {
-      const int why = error != 0 ? error : aws_last_error();
-      return call.on_loop([why](BidiCall& c) { c.finish(why); });
-    }
-    call.on_loop([prior = std::string(aws_string_c_str(signature))](BidiCall& c) {
-      c.prior_ = prior;
-      c.acquire();
-    });
-  };
-  if (aws_sign_request_aws(runtime_.allocator, signing->signable,
-                           reinterpret_cast<const aws_signing_config_base*>(&config), callback,
-                           signing) != AWS_OP_SUCCESS) {
-    const int error = aws_last_error();
-    aws_signable_destroy(signing->signable);
-    delete signing;
-    on_loop([error](BidiCall& call) { call.finish(error); });
-  }
+void BidiCall::sign() {
+  RequestSignature how;
+  how.region = request_.scope.region;
+  how.service = request_.scope.service;
+  how.credentials = request_.scope.credentials;
+  how.signed_events = true;
+  sign_request(runtime_.allocator, message_, how,
+               [self = shared_from_this()](const std::string& signature, int error) {
+                 self->on_loop([signature, error](BidiCall& call) {
+                   if (signature.empty()) return call.finish(error);
+                   call.prior_ = signature;
+                   call.acquire();
+                 });
+               });
 }
 
 void BidiCall::acquire() {

@@ -40,7 +40,7 @@ class BidiCall : public std::enable_shared_from_this<BidiCall> {
   void on_loop(std::function<void(BidiCall&)> work);
   void fetch_credentials();
   bool build_message();
-  void sign_request();
+  void sign();
   void acquire();
   void acquired(aws_http_stream* stream, int error);
   void send(SignedEvent event, bool last);

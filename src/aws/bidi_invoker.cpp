@@ -1,6 +1,7 @@
 // Streams of one endpoint on shared HTTP/2 connections.
 #include "aws/bidi_invoker.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <future>
@@ -8,6 +9,7 @@
 #include <unordered_map>
 
 #include <aws/http/http2_stream_manager.h>
+#include <aws/http/request_response.h>
 #include <aws/io/socket.h>
 
 #include "aws/bidi_call.hpp"
@@ -33,6 +35,31 @@ EndpointUrl bidi_endpoint(const Settings& settings) {
     ++url.port;
   }
   return url;
+}
+
+// Requests that only open connections: what is left of them lives until the last has ended.
+struct Warming {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t ended = 0;
+  int error = 0;  // of the first that got no connection
+
+  void one_ended(int why) {
+    std::lock_guard lock(mutex);
+    ++ended;
+    if (error == 0) error = why;
+    changed.notify_all();
+  }
+};
+using WarmRequest = std::unique_ptr<std::shared_ptr<Warming>>;  // what each of its callbacks gets
+
+void on_warm_stream(aws_http_stream* stream, int error, void* request) {
+  if (stream != nullptr) return aws_http_stream_release(stream);  // on_warm_end follows
+  (*WarmRequest(static_cast<std::shared_ptr<Warming>*>(request)))->one_ended(error);
+}
+
+void on_warm_end(aws_http_stream*, int, void* request) {  // answered or refused: the connection stood
+  (*WarmRequest(static_cast<std::shared_ptr<Warming>*>(request)))->one_ended(0);
 }
 
 class BidiInvoker final : public Invoker, public std::enable_shared_from_this<BidiInvoker> {
@@ -131,7 +158,45 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
     schedule_on_loop(runtime_, std::nullopt, [call] { call->stop(false); });
   }
 
-  base::Result<void> warm(std::size_t, base::Deadline) override { return {}; }
+  // The manager opens connections only for streams. So as many streams as will be wanted are asked for at
+  // once, each with a request that the service refuses and that invokes nothing: no endpoint, no signature.
+  base::Result<void> warm(std::size_t count, base::Deadline deadline) override {
+    count = std::min(count, options_.connections);
+    const std::string host = url_.host_header();
+    aws_http_message* const message = aws_http_message_new_request(runtime_.allocator);
+    aws_http_message_set_request_method(message, cursor("GET"));
+    aws_http_message_set_request_path(message, cursor("/ping"));
+    aws_http_header header{};
+    header.name = cursor("Host");
+    header.value = cursor(host);
+    aws_http_message_add_header(message, header);
+    auto warming = std::make_shared<Warming>();
+    for (std::size_t i = 0; i < count; ++i) {
+      auto* const mine = new std::shared_ptr<Warming>(warming);
+      aws_http_make_request_options options{};
+      options.self_size = sizeof options;
+      options.request = message;
+      options.user_data = mine;
+      options.on_complete = on_warm_end;
+      const aws_http2_stream_manager_acquire_stream_options wanted{
+          .callback = on_warm_stream, .user_data = mine, .options = &options};
+      aws_http2_stream_manager_acquire_stream(manager_, &wanted);
+    }
+    aws_http_message_release(message);
+    std::unique_lock lock(warming->mutex);
+    const bool in_time =
+        warming->changed.wait_until(lock, deadline.at, [&] { return warming->ended == count; });
+    if (warming->error != 0) {
+      return fail(ErrorCode::kUnavailable,
+                  "cannot connect to " + url_.url() + "; is it running, and is the URL right?",
+                  crt_error_text(warming->error));
+    }
+    if (!in_time) {
+      return fail(ErrorCode::kTimeout,
+                  "not all connections to " + url_.url() + " stood in time; lower the load or wait");
+    }
+    return {};
+  }
   void post(std::function<void()> work) override {
     schedule_on_loop(runtime_, std::nullopt, std::move(work));
   }

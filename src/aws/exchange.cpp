@@ -1,12 +1,10 @@
 // One request through signing, connection and stream. See exchange.hpp.
 #include "aws/exchange.hpp"
 
-#include <aws/auth/signable.h>
-#include <aws/auth/signing.h>
-#include <aws/auth/signing_config.h>
-#include <aws/auth/signing_result.h>
 #include <aws/http/connection.h>
 #include <aws/io/stream.h>
+
+#include "aws/request_signer.hpp"
 
 namespace headroom::aws {
 
@@ -59,45 +57,14 @@ bool Exchange::build_message() {
 }
 
 void Exchange::sign() {
-  struct Signing {
-    std::shared_ptr<Exchange> self;
-    aws_signable* signable;
-  };
-  auto* signing =
-      new Signing{shared_from_this(), aws_signable_new_http_request(runtime_.allocator, message_)};
-  aws_signing_config_aws config{};
-  config.config_type = AWS_SIGNING_CONFIG_AWS;
-  config.algorithm = AWS_SIGNING_ALGORITHM_V4;
-  config.signature_type = AWS_ST_HTTP_REQUEST_HEADERS;
-  config.region = cursor(request_.signing_region);
-  config.service = cursor(request_.signing_service);
-  aws_date_time_init_now(&config.date);
-  config.flags.use_double_uri_encode = true;
-  config.flags.should_normalize_uri_path = true;
-  config.signed_body_header = AWS_SBHT_NONE;
-  config.credentials_provider = request_.provider;
-  // With static or cached keys it runs before aws_sign_request_aws returns; at a first fetch, on another
-  // thread.
-  const auto signed_callback = [](aws_signing_result* result, int error, void* user_data) {
-    std::unique_ptr<Signing> mine(static_cast<Signing*>(user_data));
-    Exchange& self = *mine->self;
-    aws_signable_destroy(mine->signable);
-    if (error == 0 && result != nullptr &&
-        aws_apply_signing_result_to_http_request(self.message_, self.runtime_.allocator, result) ==
-            AWS_OP_SUCCESS) {
-      self.acquire();
-    } else {
-      self.finish(ExchangeEnd::kFailed, error != 0 ? error : aws_last_error());
-    }
-  };
-  if (aws_sign_request_aws(runtime_.allocator, signing->signable,
-                           reinterpret_cast<const aws_signing_config_base*>(&config), signed_callback,
-                           signing) != AWS_OP_SUCCESS) {
-    const int error = aws_last_error();
-    aws_signable_destroy(signing->signable);
-    delete signing;
-    finish(ExchangeEnd::kFailed, error);
-  }
+  RequestSignature how;
+  how.region = request_.signing_region;
+  how.service = request_.signing_service;
+  how.provider = request_.provider;
+  sign_request(runtime_.allocator, message_, how,
+               [self = shared_from_this()](const std::string& signature, int error) {
+                 signature.empty() ? self->finish(ExchangeEnd::kFailed, error) : self->acquire();
+               });
 }
 
 void Exchange::acquire() {

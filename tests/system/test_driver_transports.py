@@ -51,6 +51,15 @@ def test_a_refused_bidirectional_request_is_rejected_and_a_wrong_endpoint_failed
         cloud.stop()
 
 
+def test_connections_of_bidirectional_streams_are_opened_before_anything_is_measured(cloud, tmp_path):
+    bench = Bench(cloud, tmp_path)
+    bench.environment["SSL_CERT_FILE"] = str(cloud.ca)
+    bench.environment["AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2"] = "https://localhost:1"
+    done = bench.run("load", "--yes", "--transport", "bidirectional", "--n", "4", "--duration", "1")
+    assert done.returncode == 1, done.stdout
+    assert "cannot connect to https://localhost:1; is it running" in done.stdout, done.stdout
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     server = Serve(tmp_path_factory.mktemp("bare"), *PACE)
