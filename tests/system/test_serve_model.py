@@ -38,6 +38,16 @@ def test_a_session_speaks_with_phonemes_and_pieces_sound_whole(serve):
         assert len(pieces.end["timings"]["segments"]) == 2 and pieces.end["phonemes"].count(".") == 2
 
 
+def test_slow_speech_comes_in_segments_no_longer_than_usual(serve):
+    text = "The river runs along the old wall and turns to the east behind the mill where the children of the village swim."
+    with session(serve) as link:
+        link.send(json.dumps({"text": text, "request_id": "slow", "speed": 0.25}))
+        end = hear(link, "slow").end
+    lengths = [s["end_s"] - s["start_s"] for s in end["timings"]["segments"]]
+    assert end["duration_s"] > 20 and sum(s["characters"] for s in end["timings"]["segments"]) >= 0.9 * len(text)
+    assert lengths[0] < 16 and max(lengths) < 20, lengths  # as one segment it would last 28 s
+
+
 @pytest.mark.soak
 def test_one_text_sixteen_at_once_five_hundred_times_is_the_same_every_time(serve):
     def say(number):

@@ -2,9 +2,11 @@
 
 import base64
 import contextlib
+import itertools
 import json
 import pathlib
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -60,25 +62,45 @@ def test_metrics_have_their_golden_names(tmp_path):
 
 def test_emf_lines_tell_the_load_of_each_period(tmp_path):
     server = Serve(tmp_path, *PACED, "--max-queue-depth", "2", "--emf",
-                   environment={"TTS_ENDPOINT_NAME": "speech", "TTS_VARIANT_NAME": "AllTraffic"})
+                   environment={"TTS_ENDPOINT_NAME": "speech", "TTS_VARIANT_NAME": "AllTraffic", "TTS_EMF_FAST": "5"})
     try:
         began = time.time()
-        for _ in range(5):
-            server.say(text="Counted.")
 
         def lines():
             return [json.loads(line) for line in server.log().splitlines() if line.startswith('{"_aws"')]
 
+        def busy():
+            return [line for line in lines() if line["OfferedRequests"]]
+
         wait_for(lines, timeout=40)
-        first = lines()[0]
+        assert lines()[0]["OfferedRequests"] == lines()[0]["OutstandingMaximum"] == 0  # an idle instance tells its load too
+        for _ in range(5):
+            server.say(text="Counted.")
+        wait_for(lambda: sum(line["OfferedRequests"] for line in lines()) == 5 * 5, timeout=40)  # as if 2 s had been 10
+        first = busy()[0]
         declared = first["_aws"]["CloudWatchMetrics"][0]
         assert declared["Namespace"] == "Headroom" and declared["Dimensions"] == [["EndpointName", "VariantName"]]
         assert {m["Name"]: (m["Unit"], m["StorageResolution"]) for m in declared["Metrics"]} == {
             name: ("Count", 1) for name in ("OfferedRequests", "AcceptedRequests", "OutstandingMaximum", "OutstandingAverage")}
         assert (first["EndpointName"], first["VariantName"]) == ("speech", "AllTraffic")
-        assert first["OfferedRequests"] == first["AcceptedRequests"] == 5
+        assert sum(line["AcceptedRequests"] for line in lines()) == 5 * 5
         assert first["OutstandingMaximum"] == 1 and 0 < first["OutstandingAverage"] < 1
         assert first["_aws"]["Timestamp"] / 1000 >= began
+        # What a session refuses by itself was offered too: 64 may wait, the 65th and 66th may not.
+        server.stop()
+        (tmp_path / "session").mkdir()
+        server = Serve(tmp_path / "session", "--engine", "paced", "--service-ms", "3000", "--emf", "--emf-fast", "10")
+        with session(server) as link:
+            for number in range(66):
+                link.send(json.dumps({"text": "Wait.", "request_id": str(number)}))
+            texts = (json.loads(message) for message in iter(lambda: link.recv(timeout=60), None) if isinstance(message, str))
+            refused = list(itertools.islice((event for event in texts if event["type"] == "error"), 2))
+            assert [(e["request_id"], e["error"]["code"]) for e in refused] == [("64", "queue_saturated"), ("65", "queue_saturated")]
+            wait_for(lambda: sum(line["OfferedRequests"] for line in lines()) == 66 * 10, timeout=40)
+            text = requests.get(server.url + "/metrics", timeout=20).text
+            assert 'headroom_requests_offered_total{route="/invocations-bidirectional-stream"} 66' in text
+            assert 'headroom_rejections_total{reason="queue_saturated"} 2' in text
+        server.stop(signal.SIGKILL)  # nobody waits for what is being spoken
     finally:
         server.stop()
 
@@ -163,6 +185,13 @@ def test_tls_carries_every_route(tmp_path):
         with connect(f"wss://127.0.0.1:{port}/invocations-bidirectional-stream", ssl=trust) as link:
             link.send(json.dumps({"text": "Secret words.", "request_id": "a"}))
             assert hear(link, "a").audio
+        # A body that ends with the connection ends with TLS's good-bye; without it the read would raise SSLEOFError.
+        with trust.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=20), server_hostname="127.0.0.1",
+                               suppress_ragged_eofs=False) as link:
+            body = b'{"text":"Secret words.","stream":true}'
+            link.sendall(b"POST /invocations HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            old = b"".join(iter(lambda: link.recv(65536), b""))
+        assert old.endswith(answer.content)
         with pytest.raises(requests.RequestException):
             requests.get(f"http://127.0.0.1:{port}/ping", timeout=20)
     finally:
