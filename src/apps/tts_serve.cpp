@@ -129,7 +129,7 @@ base::Program make_program(Settings& s) {
        .min = 0,
        .max = 256},
       {.name = "calibrate",
-       .help = "measure the best workers and threads; auto: on the first start with a --cache-dir, in 5 s",
+       .help = "measure the best workers and threads; auto: on the first start with a --cache-dir, in 6 s",
        .target = &s.calibrate,
        .choices = {"auto", "off", "force"}},
       {.name = "precision",
