@@ -37,12 +37,29 @@ def twin(tmp_path):
         each.close()
 
 
-def test_a_step_scales_out_when_and_as_far_as_predicted(twin):
+STEP = [(80, 4), (130, 16)]
+
+
+def stepped(twin) -> Twin:
     here = twin(fast=10, delay_s=60)
     here.measure(seconds=2)
     plan = here.plan("recommended", "native", trough_rps=4, peak_rps=40)
     assert plan["min_instances"] == 1 and plan["max_instances"] > 1
-    result = compared(here, [(80, 4), (130, 16)], tries=1)
+    return here
+
+
+def test_a_step_scales_out_here_and_there(twin):
+    """What holds however late a busy machine wakes everything; the moments are the soak's."""
+    result = stepped(twin).compare(STEP)
+    for told in ("predicted", "observed"):
+        assert result[f"{told}_out_s"] is not None and result[f"{told}_out_s"] > STEP[0][0], result
+        assert result[f"{told}_fleet"][0] == 1 and max(result[f"{told}_fleet"]) > 1, result
+
+
+@pytest.mark.soak
+def test_a_step_scales_out_when_and_as_far_as_predicted(twin):
+    here = stepped(twin)
+    result = compared(here, STEP, tries=1)
     assert abs(result["predicted_out_s"] - result["observed_out_s"]) <= PERIOD_S + 0.1 * here.fast, result
     assert result["equal_share"] >= 0.9, result  # of few periods: a start that a busy machine delays is one of them
 
