@@ -158,9 +158,9 @@ def summary(out: pathlib.Path, codes: dict[str, int], wav: pathlib.Path) -> str:
     if qmax:
         interval = qmax.get("q_max_interval")
         certain = f", between {interval[0]:.0f} and {interval[1]:.0f}" if interval else ""
-        lines.append(f"Q_max     {qmax.get('q_max')} outstanding requests keep p95 within {qmax['slo_ms']:.0f} ms "
+        lines.append(f"Q_max     {number(qmax.get('q_max'), '{:.0f}')} outstanding requests keep p95 within {qmax['slo_ms']:.0f} ms "
                      f"({qmax['verdict']}{certain})")
-        lines.append(f"knee      {qmax.get('knee_n')} outstanding: from there on more load is only more waiting")
+        lines.append(f"knee      {number(qmax.get('knee_n'), '{:.0f}')} outstanding: from there on more load is only more waiting")
     if ttotal:
         lines.append(f"T_total   {number(ttotal.get('total_s'))} s = {number(ttotal.get('measured_total_s'))} s measured + "
                      f"{number(ttotal.get('policy_lag_bound_s'), '{:.0f}')} s lag of the policy")
