@@ -67,6 +67,7 @@ BoundJudgement judge_whole(const BoundSettings& settings, int n, std::span<const
   const std::span<const double> series = std::span(whole).subspan(from);
   out.cut = from > 0;
   out.from_s = from > 0 ? all[from].at_s : all.front().at_s;
+  out.judged_ms.assign(series.begin(), series.end());
   out.summary = stats::summarise_rounds(series, n);
   if (!out.summary || out.summary->rounds < settings.least_rounds) {
     out.reason = fmt::format("{:.1f} rounds of {} requests are too few to judge; at least {:.0f} are needed",
@@ -101,6 +102,15 @@ BoundJudgement judge_whole(const BoundSettings& settings, int n, std::span<const
   return out;
 }
 
+// p95 since `from_s` of touched and untouched alike, without what the host's stalls may have added.
+double p95_less_stalls(std::span<const Completion> all, double from_s) {
+  std::vector<double> ms;
+  for (const Completion& one : all) {
+    if (one.at_s >= from_s) ms.push_back(std::max(0.0, one.ttfab_ms - one.stalled_ms));
+  }
+  return stats::percentile(ms, 0.95).value_or(0);
+}
+
 }  // namespace
 
 BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> all,
@@ -115,6 +125,18 @@ BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const
   const bool too_few = !out.summary || out.summary->rounds < settings.least_rounds;
   if (rare ? too_few && last_look : out.verdict == RungVerdict::kFail)
     out.verdict = last_look ? RungVerdict::kUnstable : RungVerdict::kUndecided;
+  if (rare && out.verdict == RungVerdict::kPass) {
+    if (const double p95 = p95_less_stalls(all, out.from_s); p95 > settings.slo_ms) {
+      out = judge_whole(settings, n, all, last_look);
+      out.verdict = RungVerdict::kUndecided;
+      out.reason = fmt::format(
+          "without what this host stood still, the p95 of all {} requests is still {:.1f} ms, over the SLO "
+          "of {:.0f} ms; those that its stalls left alone, the shorter ones, meet it: hold again when it is "
+          "quieter",
+          all.size(), p95, settings.slo_ms);
+      return out;
+    }
+  }
   out.reason += fmt::format("; this host stood still while {} of {} requests were under way{}", touched,
                             all.size(), rare ? ", which are left out" : ": hold again when it is quieter");
   return out;

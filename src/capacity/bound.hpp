@@ -28,7 +28,8 @@ struct BoundSettings {
 struct Completion {
   double at_s = 0;
   double ttfab_ms = 0;
-  bool stalled = false;  // the measuring host itself stood still while it was under way
+  bool stalled = false;   // the measuring host itself stood still while it was under way
+  double stalled_ms = 0;  // for so long before its first byte
 };
 
 struct BoundJudgement {
@@ -37,13 +38,16 @@ struct BoundJudgement {
   std::optional<stats::RoundSummary> summary;  // of the part that was judged
   double from_s = 0;                           // where that part begins
   bool cut = false;                            // a transient was cut off beyond the first completions
+  std::vector<double> judged_ms;               // the latencies of that part, in order; `summary` is of these
 };
 
 // `after_transient`: completions in order, without the first 1.5 N. last_look: the hold ends here.
 //
 // A host that stands still adds latency that is not the server's, so what a stall touched is left out. Where
 // that is more than half, or leaves too few rounds, the rung does not fail: it is undecided, and unstable at
-// the end of the hold.
+// the end of the hold. A stall touches long requests more often than short ones, so what is left flatters: it
+// passes only if the p95 of all, each shortened by its stalled_ms, meets the SLO too; else everything is
+// judged, and the rung is undecided.
 BoundJudgement judge_bound(const BoundSettings& settings, int n, std::span<const Completion> after_transient,
                            bool last_look);
 

@@ -1,6 +1,7 @@
 // Judging one rung by the bound: what passes, what fails, and what stays undecided.
 #include "capacity/bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -111,6 +112,45 @@ TEST(Bound, LeavesOutWhatAStallOfTheHostTouched) {
   EXPECT_EQ(judged.verdict, RungVerdict::kPass);
   EXPECT_THAT(judged.reason, ::testing::HasSubstr("stood still"));
   EXPECT_EQ(judge(stalled, 55, 45, 3000).verdict, RungVerdict::kFail);
+}
+
+// A tenth takes 7 s, the rest 1 s: a stall of 0.15 s every 6 s touches all of the former and few of the
+// latter.
+TEST(Bound, WhatStallsLeftAloneIsNoPassWhereTheLongRequestsAreWhatTheyTouched) {
+  std::vector<Completion> all;
+  for (int client = 0; client < 20; ++client) {
+    double at_s = 0.05 * client;
+    for (int i = client; at_s < 240; ++i) {
+      const double from_s = at_s, ms = i % 10 == 0 ? 7000 : 1000;
+      at_s += ms / 1000;
+      double stalled_ms = 0;
+      for (double stall = 6; stall < at_s; stall += 6)
+        stalled_ms += 1000 * std::max(0.0, std::min(at_s, stall + 0.15) - std::max(from_s, stall));
+      all.push_back({at_s, ms, stalled_ms > 0, stalled_ms});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.at_s < b.at_s; });
+  ASSERT_LT(std::count_if(all.begin(), all.end(), [](const auto& one) { return one.stalled; }),
+            static_cast<std::ptrdiff_t>(all.size() / 2));
+  BoundSettings settings;
+  settings.slo_ms = 6000;
+  for (const bool last : {false, true}) {
+    const auto judged = judge_bound(settings, 20, all, last);
+    EXPECT_EQ(judged.verdict, RungVerdict::kUndecided) << judged.reason;
+    EXPECT_THAT(judged.reason, ::testing::HasSubstr("quieter"));
+    ASSERT_TRUE(judged.summary);
+    EXPECT_EQ(judged.summary->p95, 7000);
+  }
+}
+
+TEST(Bound, SaysWhatItJudgedAndThatIsWhatItsSummaryIsOf) {
+  const ServiceFamily stalled{.name = "stalled", .stall_every_s = 15, .stall_s = 1};
+  const auto evidence = hold(stalled, 52, 45);
+  const auto judged = judge_bound({}, 52, evidence, false);
+  ASSERT_TRUE(judged.summary);
+  EXPECT_LT(judged.judged_ms.size(), evidence.size());
+  EXPECT_EQ(judged.judged_ms.size(), judged.summary->count);
+  EXPECT_EQ(stats::percentile(judged.judged_ms, 0.95), judged.summary->p95);
 }
 
 TEST(Bound, AHostThatStandsStillMostOfTheTimeFailsNothing) {

@@ -71,7 +71,8 @@ class SimulatedService {
       const double done = end + kOutsideS;
       arrivals_.push(done);
       now_ = std::max(now_, done);
-      return {done, (done - sent) * 1000, stalls_before(done) > stalls_before(sent - f_.stall_s)};
+      return {done, (done - sent) * 1000, stalls_before(done) > stalls_before(sent - f_.stall_s),
+              stalled_s(sent, done) * 1000};
     }
   }
 
@@ -81,6 +82,15 @@ class SimulatedService {
   // How many stalls began before `at`: at every multiple of stall_every_s but 0.
   double stalls_before(double at) const {
     return f_.stall_every_s > 0 ? std::max(0.0, std::ceil(at / f_.stall_every_s) - 1) : 0;
+  }
+  // How long the host stood still between the two.
+  double stalled_s(double from, double to) const {
+    double sum = 0;
+    for (double i = stalls_before(from - f_.stall_s) + 1; i <= stalls_before(to); ++i) {
+      const double stall = i * f_.stall_every_s;
+      sum += std::max(0.0, std::min(to, stall + f_.stall_s) - std::max(from, stall));
+    }
+    return sum;
   }
   // When work of `left` seconds that begins at `at` ends.
   double through_stalls(double at, double left) const {
