@@ -20,14 +20,14 @@ fi
 debian_mirror() {
     # shellcheck disable=SC2016 # apt fills these in
     apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' \
-        | awk '$1 == "bookworm" && $2 == "main" { print $3; exit }'
+        | awk '$1 == "bookworm" && $2 == "main" && !found { found = $3 } END { print found }'
 }
 
 # Unsigned is no loss: the package's own hash is pinned here, and nothing but that file is taken.
 fetch_headers() {
     local target="$1" mirror work options
     mirror="$(debian_mirror)"
-    [[ -n "$mirror" ]] || die "apt knows no mirror of bookworm main, so ONNX Runtime's headers cannot be fetched; see /etc/apt/sources.list"
+    [[ -n "$mirror" ]] || die "apt knows no mirror of bookworm main, so ONNX Runtime's headers cannot be fetched; run apt-get update, and see /etc/apt/sources.list"
     work="$(mktemp -d "$HEADROOM_DOWNLOADS/.part.XXXXXX")"
     mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
     echo "deb [trusted=yes target=Packages] $mirror trixie main" > "$work/sources.list"

@@ -53,7 +53,7 @@ worked=0
 for step in "${STEPS[@]}"; do
     number=$((number + 1))
     name="${step%%|*}"
-    if "have_$name"; then
+    if "have_$name" || { ((QUIET)) && [[ -e "$HEADROOM_CACHE/.left-out-$name" ]]; }; then
         ((QUIET)) || printf '[%d/%d] %s ... already there\n' "$number" "${#STEPS[@]}" "${step#*|}"
         continue
     fi
@@ -63,9 +63,11 @@ for step in "${STEPS[@]}"; do
     if [[ "$name" != onnxruntime ]]; then
         "make_$name"
     elif ! make_onnxruntime; then # a mirror without Debian trixie is no reason to go without the rest
+        touch "$HEADROOM_CACHE/.left-out-$name" # builds and lint do not try again; ./dev setup does
         echo "left out: tts-serve is built without --engine onnxruntime; the next ./dev setup tries again"
         continue
     fi
+    rm -f "$HEADROOM_CACHE/.left-out-$name"
     "have_$name" || die "step '${step#*|}' ended but left something out; run ./dev setup again and see $HEADROOM_CACHE/log"
     echo "done ($((SECONDS - started)) s)"
 done

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <future>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -27,18 +28,22 @@ base::Result<double> speak(Engine& engine, const base::Clock& clock, base::Durat
   const Segment segment = sentence(engine);
   const auto begin = clock.steady();
   std::vector<std::future<base::Result<std::size_t>>> speaking;
-  for (int worker = 0; worker < engine.workers(); ++worker) {
-    speaking.push_back(std::async(std::launch::async, [&]() -> base::Result<std::size_t> {
-      std::size_t samples = 0;
-      do {
-        auto spoken = engine.synthesize(segment);
-        if (!spoken) return tl::unexpected(spoken.error());
-        samples += spoken->size();
-      } while (clock.steady() - begin < least);
-      return samples;
-    }));
-  }
   base::Result<std::size_t> all{0};
+  const auto say = [&]() -> base::Result<std::size_t> {
+    std::size_t samples = 0;
+    do {
+      auto spoken = engine.synthesize(segment);
+      if (!spoken) return tl::unexpected(spoken.error());
+      samples += spoken->size();
+    } while (clock.steady() - begin < least);
+    return samples;
+  };
+  try {
+    for (int worker = 0; worker < engine.workers(); ++worker)
+      speaking.push_back(std::async(std::launch::async, say));
+  } catch (const std::system_error& none) {  // a limit of threads
+    all = base::fail(base::ErrorCode::kUnavailable, fmt::format("no thread for a worker: {}", none.what()));
+  }
   for (auto& one : speaking) {
     auto samples = one.get();
     if (!samples) {
@@ -61,6 +66,17 @@ base::Result<double> measure(Engine& engine, const base::Clock& clock, base::Dur
   return speak(engine, clock, kListen);
 }
 
+// `begin`: from where on a start takes longer because of calibrating; set when the first engine stands.
+base::Result<double> make_and_measure(const Shares& shares, const MakeEngine& make, const base::Clock& clock,
+                                      base::Duration most, std::unique_ptr<Engine>& engine,
+                                      std::optional<base::SteadyTime>& begin) {
+  auto made = make(shares);
+  if (!made) return tl::unexpected(made.error());
+  engine = std::move(*made);
+  if (!begin) begin = clock.steady();
+  return measure(*engine, clock, most);
+}
+
 }  // namespace
 
 Shares choose_measured(const std::vector<Measured>& measured) {
@@ -79,15 +95,16 @@ std::string describe(const Calibration& calibration) {
                         one.shares.threads, one.speech_s_per_s);
   }
   for (const auto& one : calibration.left_out)
-    text += fmt::format(", {}x{} not measured (no time)", one.workers, one.threads);
+    text += fmt::format(", {}x{} not measured", one.workers, one.threads);
   return text;
 }
 
 base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
-                                       const base::Clock& clock, base::Duration most) {
+                                       const base::Clock& clock, base::Duration most,
+                                       const KeepDefault& keep) {
   CalibrationRun run;
-  std::optional<base::SteadyTime> begin;  // from here on a start takes longer because of calibrating
-  base::Duration one{};                   // what a candidate takes
+  std::optional<base::SteadyTime> begin;
+  base::Duration one{};  // what a candidate takes
   for (const auto& shares : candidates) {
     if (begin && most.count() > 0 && clock.steady() - *begin + one > most) {
       run.calibration.left_out.push_back(shares);
@@ -95,17 +112,19 @@ base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, co
     }
     const auto started = clock.steady();
     run.engine.reset();
-    auto engine = make(shares);
-    if (!engine) return tl::unexpected(engine.error());
-    run.engine = std::move(*engine);
+    auto measured = make_and_measure(shares, make, clock, most, run.engine, begin);
+    if (!measured && run.calibration.measured.empty()) return tl::unexpected(measured.error());
+    if (!measured) {
+      run.engine.reset();
+      run.calibration.left_out.push_back(shares);
+      continue;
+    }
     run.shares = shares;
-    if (!begin) begin = clock.steady();
-    auto measured = measure(*run.engine, clock, most);
-    if (!measured) return tl::unexpected(measured.error());
     run.calibration.measured.push_back({shares, *measured});
+    if (keep && run.calibration.measured.size() == 1) keep(run.calibration);
     one = std::max(one, clock.steady() - started);
   }
-  if (const auto chosen = choose_measured(run.calibration.measured); chosen != run.shares) {
+  if (const auto chosen = choose_measured(run.calibration.measured); !run.engine || chosen != run.shares) {
     run.engine.reset();
     auto engine = make(chosen);
     if (!engine) return tl::unexpected(engine.error());

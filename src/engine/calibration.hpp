@@ -3,8 +3,9 @@
 //
 // Does not store the result (calibration_file.hpp does). Blocks for as long as it measures; one at a time. A
 // candidate is only begun when what the first one took still fits into the time, so that a slow machine
-// starts with what it has; where even the first sentence takes a quarter of the time, it alone counts. Units:
-// seconds of speech in a second. Errors: those of making an engine or of speaking.
+// starts with what it has; where even the first sentence takes a quarter of the time, it alone counts. One
+// that cannot be made or does not speak (memory, threads) is left out. Units: seconds of speech in a second.
+// Errors: those of the default, of making its engine or of speaking.
 #pragma once
 
 #include <functional>
@@ -26,7 +27,7 @@ struct Measured {
 
 struct Calibration {
   std::vector<Measured> measured;  // the default first; never empty
-  std::vector<Shares> left_out;    // no time was left for these
+  std::vector<Shares> left_out;    // no time was left for these, or they do not run here
   double took_s = 0;               // beyond the start of the first engine
 };
 
@@ -44,9 +45,14 @@ struct CalibrationRun {
 
 using MakeEngine = std::function<base::Result<std::unique_ptr<Engine>>(const Shares&)>;
 
+// Told after the default was measured, before anything else is tried: who is killed for an alternative's
+// memory finds it there and starts with the default.
+using KeepDefault = std::function<void(const Calibration&)>;
+
 // Makes one engine after another, never two at once. `candidates`: not empty, the default first. `most`: time
 // beyond the start of the first engine; 0: no limit.
 base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
-                                       const base::Clock& clock, base::Duration most);
+                                       const base::Clock& clock, base::Duration most,
+                                       const KeepDefault& keep = {});
 
 }  // namespace headroom::engine

@@ -117,5 +117,29 @@ TEST(Calibration, GivesTheErrorOfAnEngineThatDoesNotSpeak) {
   EXPECT_EQ(run.error().message, "broken");
 }
 
+TEST(Calibration, GoesOnWithTheDefaultWhereAnotherWayDoesNotRun) {
+  Machine silent{.takes = {{2, 800ms}, {1, 0ms}}};
+  std::vector<std::string> kept;
+  const auto keep = [&](const Calibration& so_far) { kept.push_back(describe(so_far)); };
+  const auto run = calibrate(kTwoCores, silent.make(), silent.clock, 0s, keep);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->shares, (Shares{2, 1}));
+  EXPECT_EQ(run->engine->workers(), 2);
+  EXPECT_THAT(run->calibration.left_out, SizeIs(1));
+  EXPECT_EQ(kept, std::vector<std::string>{"2x1 of 2x1 1.25"}) << "once, before the other is tried";
+}
+
+TEST(Calibration, GoesOnWithTheDefaultWhereAnotherWayCannotBeMade) {
+  Machine small{.takes = {{2, 800ms}, {1, 100ms}}};
+  const MakeEngine no_memory = [&](const Shares& shares) -> base::Result<std::unique_ptr<Engine>> {
+    if (shares.workers == 1) return base::fail(base::ErrorCode::kInternal, "no memory");
+    return small.make()(shares);
+  };
+  const auto other = calibrate(kTwoCores, no_memory, small.clock, 0s);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->shares, (Shares{2, 1}));
+  EXPECT_EQ(other->engine->workers(), 2);
+}
+
 }  // namespace
 }  // namespace headroom::engine

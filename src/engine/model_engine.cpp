@@ -74,7 +74,8 @@ class MeasuringLock {
     if (folder.empty()) return;
     static_cast<void>(base::make_directories(folder));
     file_ = ::open((folder + "/.calibrating").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    taken_ = file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0;
+    writable_ = file_ >= 0;
+    taken_ = writable_ && ::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   }
   ~MeasuringLock() {
     if (file_ >= 0) ::close(file_);
@@ -82,9 +83,11 @@ class MeasuringLock {
   MeasuringLock(const MeasuringLock&) = delete;
   MeasuringLock& operator=(const MeasuringLock&) = delete;
   bool taken_by_another() const { return taken_; }
+  bool writable() const { return writable_; }
 
  private:
   int file_ = -1;
+  bool writable_ = true;
   bool taken_ = false;
 };
 
@@ -112,9 +115,12 @@ base::Result<ModelEngine> make_measured(const ModelEngineOptions& options, const
     if (options.on_stage) options.on_stage(stage);
   };
   const auto most = options.calibrate == CalibrateMode::kForce ? base::Duration{} : kMostCalibrating;
+  const KeepDefault keep = [&](const Calibration& so_far) {
+    if (!options.cache_dir.empty()) static_cast<void>(write_calibration(options.cache_dir, key, so_far));
+  };
   auto run = calibrate(
       candidate_shares(key.limits.cores()), [&](const Shares& shares) { return make_engine(quiet, shares); },
-      base::SystemClock::instance(), most);
+      base::SystemClock::instance(), most, keep);
   if (!run) return tl::unexpected(run.error());
   if (options.on_stage) options.on_stage(kLastStage);
   ::malloc_trim(0);
@@ -163,6 +169,10 @@ base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options) {
   if (lock.taken_by_another())
     return make_with(options, standard,
                      "the default for " + cores_of(limits) + "; another process is calibrating");
+  if (!lock.writable() && options.calibrate == CalibrateMode::kAuto)  // else every start would take that time
+    return make_with(options, standard,
+                     "the default for " + cores_of(limits) +
+                         "; not calibrated, since nothing can be kept in " + options.cache_dir);
   return make_measured(options, key);
 }
 

@@ -9,7 +9,7 @@ namespace headroom::engine {
 
 Shares choose_shares(int cores, int workers, int threads) {
   const int chosen = workers > 0 ? workers : std::min(2, std::max(1, cores));
-  return {chosen, threads > 0 ? threads : std::max(1, cores / chosen)};
+  return {chosen, threads > 0 ? threads : std::clamp(cores / chosen, 1, kMaxWorkers)};
 }
 
 std::vector<Shares> candidate_shares(int cores) {

@@ -14,6 +14,7 @@ TEST(Shares, DividesTheCoresBetweenTwoWorkers) {
   EXPECT_EQ(choose_shares(2, 0, 0), (Shares{2, 1}));
   EXPECT_EQ(choose_shares(7, 0, 0), (Shares{2, 3}));
   EXPECT_EQ(choose_shares(0, 0, 0), (Shares{1, 1}));
+  EXPECT_TRUE(check_shares(choose_shares(2000, 0, 0))) << "a machine may have more cores than can be used";
 }
 
 TEST(Shares, TakesWhatIsWished) {

@@ -230,6 +230,21 @@ TEST_F(EchoTest, AHalfUpgradeIsAnOrdinaryRequest) {
   }
 }
 
+TEST(WebSocketUpgrade, NeedsHttp11) {
+  Request request;
+  request.method = "GET";
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"upgrade", "websocket"},
+           {"connection", "keep-alive, Upgrade"},
+           {"sec-websocket-version", "13"},
+           {"sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="}}) {
+    request.headers.add(name, value);
+  }
+  EXPECT_TRUE(wants_websocket(request));
+  request.http_1_0 = true;  // RFC 6455 section 4.1; the 101 would not reach a client behind such a hop
+  EXPECT_FALSE(wants_websocket(request));
+}
+
 TEST(WsClient, SaysWhoDeclinedAndWhy) {
   Loop loop(1);
   auto server = Server::start(loop, {}, [](std::shared_ptr<Exchange> exchange) {

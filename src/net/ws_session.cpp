@@ -44,7 +44,8 @@ bool has_token(std::string_view list, std::string_view token) {
 }  // namespace
 
 bool wants_websocket(const Request& request) {
-  return request.method == "GET" && has_token(request.headers.get("upgrade"), "websocket") &&
+  return !request.http_1_0 && request.method == "GET" &&
+         has_token(request.headers.get("upgrade"), "websocket") &&
          has_token(request.headers.get("connection"), "upgrade") &&
          request.headers.get("sec-websocket-version") == "13" &&
          request.headers.get("sec-websocket-key").size() == 24;

@@ -19,6 +19,12 @@ net::Response json_response(int status, const nlohmann::json& body) {
   return {status, {{"content-type", "application/json"}}, body.dump()};
 }
 
+// Not /ping's answer: between two looks the model may be there, and "ready" is none to a request for speech.
+void not_loaded(net::Exchange& exchange) {
+  exchange.respond(
+      error_response({ApiError::kStarting, "the model is still loading"}, exchange.request().id));
+}
+
 }  // namespace
 
 // What exists only once the engine is there. Destroyed in reverse order: workers stop before the engine goes.
@@ -89,7 +95,8 @@ void Service::ping(net::Exchange& exchange) const {
 }
 
 void Service::voices(net::Exchange& exchange) const {
-  if (state_ == State::kStarting) return ping(exchange);
+  if (state_ == State::kStarting || !running_)
+    return not_loaded(exchange);  // or stopped before it was loaded
   exchange.respond({200, {{"content-type", "application/json"}}, voices_json(running_->context.voices)});
 }
 
@@ -122,7 +129,7 @@ void Service::print_emf(const EmfDimensions& dimensions, double fast, base::Stea
 }
 
 void Service::metrics(net::Exchange& exchange) {
-  if (state_ == State::kStarting) return ping(exchange);
+  if (state_ == State::kStarting) return not_loaded(exchange);
   const std::string text =
       running_ ? running_->metrics.text(admission_.outstanding(), running_->scheduler.queued(),
                                         running_->scheduler.running())
@@ -132,7 +139,7 @@ void Service::metrics(net::Exchange& exchange) {
 
 void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route, Parse parse,
                      HttpForm events) {
-  if (state_ == State::kStarting || !running_) return ping(*exchange);  // nothing counts yet
+  if (state_ == State::kStarting || !running_) return not_loaded(*exchange);  // nothing counts yet
   Running& running = *running_;
   running.metrics.offered(route);
   auto barred_by = barred();
@@ -167,7 +174,7 @@ void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route,
 
 void Service::open_session(std::shared_ptr<net::Exchange> exchange) {
   const net::Request& request = exchange->request();
-  if (state_ != State::kReady) return ping(*exchange);
+  if (const auto why = barred()) return exchange->respond(error_response(*why, request.id));
   if (!net::wants_websocket(request)) {
     auto answer = error_response({ApiError::kUpgradeRequired,
                                   "this route speaks WebSocket (version 13); connect with ws:// or wss://"},
