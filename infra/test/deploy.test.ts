@@ -79,6 +79,10 @@ test("an image given once stays", async () => {
   const cached = deployment(plan("published"));
   await keepImages([cached], cloud);
   assert.equal(cached.weightsInImage, false);
+  cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: "image:7", Environment: { TTS_ENGINE: "paced" } } } } } }));
+  const paced = deployment(plan("published"));
+  await keepImages([paced], cloud);
+  assert.deepEqual([paced.image, paced.weightsInImage], ["image:7", false], "the paced engine has no weights anywhere");
   cloud.bodies.set(ENDPOINT, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: { Ref: "ImageUri" } } } } } }));
   const asked = deployment(plan("published"));
   await keepImages([asked], cloud);

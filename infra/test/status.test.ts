@@ -37,6 +37,21 @@ test("counts, suspension, an inert policy and alarms are shown", async () => {
   assert.match(text, /stack SpeechEndpointStack-kokoro-82m +not deployed/);
 });
 
+test("the weights' stack is shown where the deployed image does not hold them", async () => {
+  const seen = async (container: object): Promise<string> => {
+    const cloud = new Running();
+    const name = "SpeechEndpointStack-kokoro-82m";
+    cloud.stacks.set(name, { name, status: "CREATE_COMPLETE", reason: "", outputs: {} });
+    cloud.bodies.set(name, JSON.stringify({ Resources: { Model: { Properties: { PrimaryContainer: { Image: "image:7", ...container } } } } }));
+    const terminal = new FakeTerminal();
+    await status([deployment(plan("native"))], cloud, terminal);
+    return terminal.text();
+  };
+  assert.doesNotMatch(await seen({}), /SpeechModelCacheStack/);
+  assert.match(await seen({ ModelDataSource: {} }), /SpeechModelCacheStack-kokoro-82m +not deployed/);
+  assert.match(await seen({ Environment: { TTS_ENGINE: "paced" } }), /SpeechModelCacheStack-kokoro-82m/);
+});
+
 test("without a deployable plan the condition is shown", async () => {
   assert.match(await shown(undefined), /plan +not deployable: plan_present fails/);
 });

@@ -32,6 +32,15 @@ export async function deployedTemplate(cloud: Cloud, name: string): Promise<stri
   return state === undefined || state.status === "REVIEW_IN_PROGRESS" ? undefined : cloud.template(name);
 }
 
+// A stack of this name that others made may be YAML; then everything counts as changed.
+export function parseTemplate(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return {};
+  }
+}
+
 export async function deployStack(cloud: Cloud, terminal: Terminal, name: string, body: string, adopt = false): Promise<boolean> {
   const { changeSet, changes } = await cloud.prepare(name, body, adopt);
   if (changes.length === 0) {

@@ -7,6 +7,7 @@ import { cacheStack, endpointStack, FOUNDATION_STACK, ownPrefix } from "../names
 import { type Plan, variantOf } from "../plan/plan_file.ts";
 import { EXIT } from "../problem.ts";
 import { type Cloud, NotOffered } from "./cloud.ts";
+import { deployedHoldsWeights } from "./images.ts";
 import { table, type Terminal } from "./terminal.ts";
 
 type Row = [string, string, string]; // what, state, remark
@@ -44,11 +45,21 @@ function planRow({ judgement }: Deployment): Row {
   return ["plan", `not deployable: ${failure?.condition} fails`, failure?.message ?? ""];
 }
 
+async function weightsOf(deployment: Deployment, cloud: Cloud): Promise<boolean | undefined> {
+  try {
+    return await deployedHoldsWeights(deployment, cloud);
+  } catch (error) {
+    if (!(error instanceof NotOffered)) throw error;
+    return undefined;
+  }
+}
+
 async function rowsOf(deployment: Deployment, cloud: Cloud): Promise<Row[]> {
   const { model, judgement } = deployment;
   const variant = judgement.scaling ? variantOf(judgement.plan) : "AllTraffic";
   const rows: Row[] = [];
-  if (bringsWeights(deployment)) rows.push(await stackRow(cloud, cacheStack(model.name)));
+  const weightsInImage = (await weightsOf(deployment, cloud)) ?? deployment.weightsInImage;
+  if (bringsWeights({ ...deployment, weightsInImage })) rows.push(await stackRow(cloud, cacheStack(model.name)));
   rows.push(await stackRow(cloud, endpointStack(model.name)));
   const endpoint = await cloud.endpoint(model.endpoint);
   rows.push([`endpoint ${model.endpoint}`, endpoint?.status ?? "not there",

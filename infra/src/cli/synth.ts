@@ -7,7 +7,7 @@ import { scratch } from "../scratch.ts";
 import type { Cloud } from "./cloud.ts";
 import { keepImages } from "./images.ts";
 import type { Options } from "./options.ts";
-import { deployedTemplate } from "./stack_runner.ts";
+import { deployedTemplate, parseTemplate } from "./stack_runner.ts";
 import type { Terminal } from "./terminal.ts";
 import { templateDiff } from "./template_diff.ts";
 
@@ -50,13 +50,4 @@ export async function diff(deployments: Deployment[], options: Options, cloud: C
     for (const line of lines) terminal.say(`  ${line}`);
   }
   return EXIT.good;
-}
-
-// A stack of this name that others made may be YAML; then everything counts as changed.
-function parseTemplate(text: string): object {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return {};
-  }
 }
