@@ -125,7 +125,8 @@ def main() -> int:
     if "soak" in words:
         for preset in ("asan", "tsan"):
             if build(preset, tally):
-                run_unit(preset, tally, SANITIZER_ENV)
+                # OpenVINO is compiled without the sanitizer, which then sees neither its locks nor its atomics.
+                run_unit(preset, tally, SANITIZER_ENV, "-OpenVino*" if preset == "tsan" else "*")
                 environment = {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / preset / "bin")}
                 run_pytest(["tests/system", "-m", "soak or not soak"], tally, environment)
     for name in tally.names:
