@@ -2,6 +2,7 @@
 #include "bench/hold.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -50,24 +51,6 @@ bool instances_changed(Session& session, int expected) {
   return variant && variant->current_instance_count && *variant->current_instance_count != expected;
 }
 
-capacity::Rung to_rung(const HoldPlan& plan, const load::WindowView& view) {
-  capacity::Rung rung;
-  rung.n = plan.n;
-  rung.repeat = plan.repeat;
-  rung.held_mean = view.held_mean;
-  if (view.ttfab_ms) {
-    rung.mean_ms = view.ttfab_ms->mean;
-    rung.p50_ms = view.ttfab_ms->p50;
-    rung.p95_ms = view.ttfab_ms->p95;
-    rung.p99_ms = view.ttfab_ms->p99;
-  }
-  rung.rps = view.rps;
-  rung.counts =
-      capacity::Counts{view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
-  rung.judged_s = view.seconds;
-  return rung;
-}
-
 std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTime from,
                                       base::SteadyTime to) {
   std::vector<double> out;
@@ -88,9 +71,41 @@ struct Look {
   base::SteadyTime from;
   load::WindowView view;
   capacity::Judgement judgement;
+  std::vector<double> judged_ms;  // TTFABs that were judged, and the summary is of
   std::optional<stats::RoundSummary> summary;
   bool worth_holding = true;
 };
+
+// Latency and its spread of the TTFABs that were judged, so that who reads the rung again (--resume) steers
+// by the same curve; counts of all.
+capacity::Rung to_rung(const HoldPlan& plan, const Look& look) {
+  const load::WindowView& view = look.view;
+  capacity::Rung rung;
+  rung.n = plan.n;
+  rung.repeat = plan.repeat;
+  rung.held_mean = view.held_mean;
+  if (const auto moments = stats::moments(look.judged_ms)) {
+    static constexpr std::array<double, 3> kPs{0.50, 0.95, 0.99};
+    const auto at = stats::percentiles(look.judged_ms, kPs);
+    rung.mean_ms = moments->mean;
+    rung.p50_ms = at[0];
+    rung.p95_ms = at[1];
+    rung.p99_ms = at[2];
+  }
+  if (look.summary) {
+    rung.rounds = look.summary->rounds;
+    rung.noise_ratio = look.summary->noise_ratio;
+    rung.sd_ms = look.summary->sd;
+    rung.skew = look.summary->skew;
+  }
+  rung.rps = view.rps;
+  rung.counts =
+      capacity::Counts{view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
+  rung.judged_s = view.seconds;
+  rung.verdict = look.judgement.verdict;
+  rung.reason = look.judgement.reason;
+  return rung;
+}
 
 capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView& view,
                                    const std::vector<double>& in_flight, bool changed,
@@ -116,40 +131,29 @@ Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& pl
   const auto in_flight = in_flight_between(driver, look.from, now);
   look.judgement =
       capacity::judge_rung(evidence_of(plan, look.view, in_flight, instances_changed(session, 1), overdue));
-  look.summary = stats::summarise_rounds(look.view.ttfab_samples_ms, plan.n);
+  look.judged_ms = look.view.ttfab_samples_ms;
+  look.summary = stats::summarise_rounds(look.judged_ms, plan.n);
   return look;
 }
 
-// Whether each success of the window was under way while this host stood still; empty: none was.
-std::vector<bool> touched_by_stalls(const load::Driver& driver, double slo_ms, base::SteadyTime from,
-                                    base::SteadyTime to) {
+std::vector<load::Stall> stalls_of(const load::Driver& driver, double slo_ms) {
   const auto share = std::chrono::duration_cast<base::Duration>(
       std::chrono::duration<double, std::milli>(kStallShare * slo_ms));
-  const auto stalls =
-      load::find_stalls(driver.samples(), load::DriverOptions{}.sample_every, std::max(kLeastStall, share));
-  // A stall before the window may still have delayed its first requests.
-  const bool none = std::none_of(stalls.begin(), stalls.end(), [&](const load::Stall& stall) {
-    return stall.to >= from - (to - from) && stall.from <= to;
-  });
-  std::vector<bool> out;
-  if (none) return out;
-  for (const auto& record : driver.records()) {
-    if (record.outcome == load::Outcome::kOk && record.first_byte && record.end >= from && record.end < to)
-      out.push_back(load::overlaps(stalls, record.start, *record.first_byte));
-  }
-  return out;
+  return load::find_stalls(driver.samples(), load::DriverOptions{}.sample_every,
+                           std::max(kLeastStall, share));
 }
 
 // Successes in order, spread evenly over the time they took: the bound needs their order, and their times
-// only roughly.
+// only roughly. All of one view: what ends meanwhile must not shift stalls against latencies.
 std::vector<capacity::Completion> completions(const load::WindowView& view, double from_s, double to_s,
-                                              const std::vector<bool>& touched) {
+                                              const std::vector<load::Stall>& stalls) {
   std::vector<capacity::Completion> out;
   const auto count = static_cast<double>(view.ttfab_samples_ms.size());
-  for (const double ms : view.ttfab_samples_ms) {
-    const std::size_t i = out.size();
-    out.push_back(
-        {from_s + (to_s - from_s) * static_cast<double>(i) / count, ms, i < touched.size() && touched[i]});
+  for (std::size_t i = 0; i < view.ttfab_samples_ms.size(); ++i) {
+    const load::Waiting& wait = view.ttfab_spans[i];
+    out.push_back({from_s + (to_s - from_s) * static_cast<double>(i) / count, view.ttfab_samples_ms[i],
+                   load::overlaps(stalls, wait.from, wait.to),
+                   base::to_ms(load::stood_still(stalls, wait.from, wait.to))});
   }
   return out;
 }
@@ -168,10 +172,11 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   auto in_flight = in_flight_between(driver, look.from, now);
   const bool changed = instances_changed(session, 1);
   const double now_s = base::to_s(now - began);
-  const auto touched = touched_by_stalls(driver, plan.slo_ms, look.from, now);
+  const auto stalls = stalls_of(driver, plan.slo_ms);
   const auto judged = capacity::judge_bound(
-      bound, plan.n, completions(look.view, base::to_s(look.from - began), now_s, touched), last);
+      bound, plan.n, completions(look.view, base::to_s(look.from - began), now_s, stalls), last);
   look.summary = judged.summary;
+  look.judged_ms = judged.judged_ms;
   if (judged.cut) {
     look.from =
         began + std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(judged.from_s));
@@ -248,15 +253,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   }
   HeldRung held;
   held.summary = look->summary;
-  held.rung = to_rung(plan, look->view);
-  held.rung.verdict = look->judgement.verdict;
-  held.rung.reason = look->judgement.reason;
-  if (held.summary) {
-    held.rung.rounds = held.summary->rounds;
-    held.rung.noise_ratio = held.summary->noise_ratio;
-    held.rung.sd_ms = held.summary->sd;
-    held.rung.skew = held.summary->skew;
-  }
+  held.rung = to_rung(plan, *look);
   held.rung.hold_s = base::to_s(ended - began);
   const auto wall = [&](base::SteadyTime t) {
     return base::WallTime(

@@ -28,4 +28,11 @@ bool overlaps(const std::vector<Stall>& stalls, base::SteadyTime from, base::Ste
                      [&](const Stall& stall) { return stall.from <= to && from <= stall.to; });
 }
 
+base::Duration stood_still(const std::vector<Stall>& stalls, base::SteadyTime from, base::SteadyTime to) {
+  base::Duration sum{};
+  for (const Stall& stall : stalls)
+    sum += std::max<base::Duration>(std::min(stall.to, to) - std::max(stall.from, from), base::Duration{});
+  return sum;
+}
+
 }  // namespace headroom::load

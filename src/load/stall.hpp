@@ -26,4 +26,7 @@ std::vector<Stall> find_stalls(const std::vector<Sample>& samples, base::Duratio
 // Whether any of them lies, at least in part, within [from, to].
 bool overlaps(const std::vector<Stall>& stalls, base::SteadyTime from, base::SteadyTime to);
 
+// How much of [from, to] lies within them. `stalls` as find_stalls gives them: none counts twice.
+base::Duration stood_still(const std::vector<Stall>& stalls, base::SteadyTime from, base::SteadyTime to);
+
 }  // namespace headroom::load

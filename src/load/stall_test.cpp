@@ -62,6 +62,8 @@ TEST_F(StallTest, AGapBetweenSamplesIsOneAndSaysHowLong) {
   EXPECT_TRUE(overlaps(found, before - milliseconds{500}, before + milliseconds{650}));
   EXPECT_FALSE(overlaps(found, before - milliseconds{500}, before - milliseconds{1}));
   EXPECT_FALSE(overlaps(found, before + milliseconds{701}, before + milliseconds{900}));
+  EXPECT_EQ(stood_still(found, before + milliseconds{600}, before + milliseconds{900}), milliseconds{100});
+  EXPECT_EQ(stood_still(found, before + milliseconds{701}, before + milliseconds{900}), milliseconds{0});
 }
 
 Sample sample_at(int at_ms, int loop_lag_ms) {

@@ -124,7 +124,10 @@ WindowView view_window(const WindowInput& input, base::SteadyTime from, base::St
     view.audio_s += record.audio_s;
     view.underruns += static_cast<std::uint64_t>(record.underruns);
     total.push_back(base::to_ms(record.end - record.from()));
-    if (record.first_byte) view.ttfab_samples_ms.push_back(base::to_ms(record.ttfab()));
+    if (record.first_byte) {
+      view.ttfab_samples_ms.push_back(base::to_ms(record.ttfab()));
+      view.ttfab_spans.push_back({record.from(), *record.first_byte});
+    }
     if (record.first_audible) audible.push_back(base::to_ms(*record.first_audible - record.from()));
   }
   if (basis == Basis::kStarted) {

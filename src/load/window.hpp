@@ -27,6 +27,10 @@ struct Percentiles {
   double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;  // ms
 };
 
+struct Waiting {  // of one request for its first byte
+  base::SteadyTime from{}, to{};
+};
+
 struct WindowView {
   double seconds = 0;
   std::uint64_t started = 0, ok = 0, rejected = 0, failed = 0, timed_out = 0, aborted = 0, open = 0;
@@ -35,6 +39,7 @@ struct WindowView {
   std::optional<Percentiles> total_ms;
   std::optional<Percentiles> cap_wait_ms;  // open loop only: of every request, for room under the cap
   std::vector<double> ttfab_samples_ms;    // in order of end (kEnded) or start; successes only
+  std::vector<Waiting> ttfab_spans;        // when each of these waited, in the same order
   double rps = 0;                          // successes that ended in the window, per second
   double audio_s = 0;
   std::uint64_t underruns = 0;

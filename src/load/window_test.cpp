@@ -33,6 +33,15 @@ Sample sample(double at_ms, int in_flight, int waiting, int asked, int limit, do
   return {ms(at_ms), in_flight, waiting, asked, limit, cpu_s, {}};
 }
 
+TEST(Window, SaysWhenEachOfItsTtfabsWasWaitedFor) {
+  const std::vector<Record> records{record(0, 10, 20), record(2, -1, 30, Outcome::kRejected, "503"),
+                                    record(5, 4, 40)};
+  const auto view = view_window({pointers(records), {}, {}}, ms(0), ms(50), Basis::kEnded);
+  ASSERT_EQ(view.ttfab_spans.size(), view.ttfab_samples_ms.size());
+  EXPECT_EQ(view.ttfab_spans[1].from, ms(5));
+  EXPECT_EQ(view.ttfab_spans[1].to, ms(9));
+}
+
 TEST(Window, CountsAddUpOnBothBases) {
   const std::vector<Record> records{
       record(0, 10, 20),
