@@ -128,12 +128,11 @@ void EventLane::run_timers() {
   }
 }
 
-const EventLane::Look& EventLane::look() {
-  if (!look_) {
-    const auto steady = std::chrono::steady_clock::now();
-    const auto wall = std::chrono::system_clock::now();
-    look_ = Look{steady, wall.time_since_epoch() - steady.time_since_epoch()};
-  }
+const ClockLook& EventLane::look() { return look_ ? *look_ : look_again(); }
+
+const ClockLook& EventLane::look_again() {
+  look_ = take_look([] { return std::chrono::steady_clock::now().time_since_epoch(); },
+                    [] { return std::chrono::system_clock::now().time_since_epoch(); });
   return *look_;
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "load/clock_look.hpp"
 
 namespace headroom::load {
 
@@ -45,11 +46,9 @@ class EventLane {
   void at(base::SteadyTime when, Work work);
   // While busy, look only so often. Never more often than every 0.5 ms.
   void rest(base::Duration longest) { longest_rest_ = longest; }
-  struct Look {
-    base::SteadyTime at;          // when what is being handled was fetched
-    base::Duration wall_ahead{};  // the wall clock's reading then, less the steady clock's
-  };
-  const Look& look();                                          // inside ready() only
+  // When what is being handled was fetched. Inside ready() only.
+  const ClockLook& look();
+  const ClockLook& look_again();                               // and from now on
   bool watch(int fd, std::uint32_t events, Watcher& watcher);  // false: errno says why
   void change(int fd, std::uint32_t events, Watcher& watcher);
   // The watcher may be destroyed from inside its own ready(); events already fetched for it are dropped.
@@ -79,7 +78,7 @@ class EventLane {
   std::uint64_t next_order_ = 0;
   base::SteadyTime last_look_{};
   base::Duration longest_rest_{};
-  std::optional<Look> look_;
+  std::optional<ClockLook> look_;
   int busy_score_ = 0;
   std::vector<Watcher*> fetched_;  // of the batch being handled; forgotten ones become null
   std::jthread thread_;

@@ -169,11 +169,11 @@ std::optional<std::string_view> HttpLane::read(int fd, SteadyTime& at) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
     timespec stamp{};
     std::memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
-    const EventLane::Look& look = loop_->look();
-    const SteadyTime when(std::chrono::seconds(stamp.tv_sec) + std::chrono::nanoseconds(stamp.tv_nsec) -
-                          look.wall_ahead);
-    // Else the wall clock was set meanwhile, or the bytes came after the look: then this is about when.
-    if (when <= look.at && look.at - when < kOldestStamp) arrived = when;
+    const auto when = std::chrono::seconds(stamp.tv_sec) + std::chrono::nanoseconds(stamp.tv_nsec);
+    arrived = arrival(loop_->look(), when, kOldestStamp);
+    // The bytes came after the look, in the middle of a batch. What this does not mend was stamped before the
+    // wall clock was set: then now is about when.
+    if (!arrived) arrived = arrival(loop_->look_again(), when, kOldestStamp);
   }
   at = arrived ? *arrived : now();
   return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
