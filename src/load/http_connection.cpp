@@ -104,6 +104,9 @@ void HttpConnection::receive(bool closing) {
       answer_.peer_closed();
       return settle(false);
     }
+    // Less than asked for: nothing is left, but the end where the peer has closed. Else there may be more,
+    // and no event will tell.
+    const bool more = bytes->size() >= lane_.read_size();
     feeding_ = true;
     const bool first = !job_->facts.got_bytes;
     const auto rest = answer_.feed(*bytes, *this);
@@ -111,9 +114,8 @@ void HttpConnection::receive(bool closing) {
     if (cancelled_) return lane_.end_cancelled(*this);
     if (first && job_->facts.got_bytes) one_piece_first_ = pieces_ == 1 && answer_.chunked();
     if (answer_.state() == HttpAnswer::State::kDone || answer_.state() == HttpAnswer::State::kBad)
-      return settle(answer_.keep_alive() && rest.empty() && !closing && sent_ == job_->text.size());
-    // Less than asked for: nothing is left, but the end where the peer has closed.
-    if (bytes->size() < lane_.read_size() && !closing) return;
+      return settle(answer_.keep_alive() && rest.empty() && !more && !closing && sent_ == job_->text.size());
+    if (!more && !closing) return;
   }
 }
 
