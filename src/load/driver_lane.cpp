@@ -270,10 +270,18 @@ void DriverLane::arm_beat(SteadyTime due) {
 }
 
 void DriverLane::halt() {
+  std::uint64_t unsent = queued_.size();
+  if (!stopping_ && schedule_) {  // what was due, though no turn took it up
+    const SteadyTime now = context_->clock.steady();
+    const auto& plan = schedule_->schedule;
+    for (; next_planned_ < plan.size() && begin_ + plan[next_planned_] <= now;
+         next_planned_ += context_->lanes)
+      ++unsent;
+  }
   stopping_ = true;
   asked_ = slots_ = 0;
   limit_ = in_flight_;
-  dropped_.fetch_add(queued_.size(), std::memory_order_relaxed);
+  dropped_.fetch_add(unsent, std::memory_order_relaxed);
   queued_.clear();
   scheduled_ = false;
   while (!waiting_.empty()) waiting_.pop();

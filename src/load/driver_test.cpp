@@ -239,6 +239,22 @@ TEST_F(DriverTest, OpenLoopCountsFromThePlannedStartAndDropsWhatWaitedTooLong) {
   EXPECT_EQ(records.at(1).lag().count(), 0);
 }
 
+TEST_F(DriverTest, WhatWasDueWhenTheDriverStoppedCountsAsDropped) {
+  OpenLoop load;
+  for (int i = 0; i < 10; ++i) load.schedule.push_back(milliseconds{100 * i});
+  load.most_outstanding = 1;
+  load.patience = std::chrono::seconds{10};
+  driver->open(load);
+  run(milliseconds{150});  // the second waits for room
+  clock.advance(milliseconds{300});
+  driver->stop({});
+  EXPECT_EQ(driver->records().size(), 1u);
+  EXPECT_EQ(driver->live().dropped, 4u);  // planned at 100, and at 200 to 400, which no turn has seen
+  clock.advance(std::chrono::seconds{1});
+  driver->stop({});
+  EXPECT_EQ(driver->live().dropped, 4u);
+}
+
 TEST_F(DriverTest, CancelsTheShareItWasToldTo) {
   DriverOptions options;
   options.cancel_share = 0.25;
