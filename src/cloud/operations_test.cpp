@@ -145,6 +145,27 @@ TEST(TargetTracking, MakesItsAlarmsAndTakesThemAway) {
   EXPECT_TRUE(t.world.alarms.empty());
 }
 
+TEST(TargetTracking, WaitsAQuarterOfAnHourOfTheCustomMetricsOwnPeriod) {
+  const auto low_periods = [](const Json& stat) {
+    TestWorld t;
+    t.make_endpoint();
+    t.call("RegisterScalableTarget", with(kTarget, {{"MinCapacity", 1}, {"MaxCapacity", 3}})).value();
+    const Json custom{{"Metrics", Json::array({{{"Id", "m"}, {"MetricStat", stat}}})}};
+    const Json policy = with(kTarget, {{"PolicyName", "p"},
+                                       {"PolicyType", "TargetTrackingScaling"},
+                                       {"TargetTrackingScalingPolicyConfiguration",
+                                        {{"TargetValue", 10.0}, {"CustomizedMetricSpecification", custom}}}});
+    t.call("PutScalingPolicy", policy).value();
+    for (const auto& [name, alarm] : t.world.alarms)
+      if (name.find("AlarmLow") != std::string::npos) return alarm.at("EvaluationPeriods").get<int>();
+    return 0;
+  };
+  Json stat{{"Metric", {{"Namespace", "N"}, {"MetricName", "m"}}}, {"Stat", "Average"}};
+  EXPECT_EQ(low_periods(stat), 15);
+  stat["Period"] = 10;
+  EXPECT_EQ(low_periods(stat), 90);
+}
+
 TEST(StepScaling, ShowsTheAlarmsThatNameIt) {
   TestWorld t;
   t.make_endpoint();

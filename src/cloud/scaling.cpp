@@ -7,6 +7,7 @@
 
 #include "base/names.hpp"
 #include "capacity/tracking_alarms.hpp"
+#include "cloud/metric_query.hpp"
 
 namespace headroom::cloud {
 namespace {
@@ -33,7 +34,7 @@ void set_metric(const Json& policy, Json& alarm) {
   const Json custom = configuration.value("CustomizedMetricSpecification", Json::object());
   if (custom.contains("Metrics")) {
     alarm["Metrics"] = custom["Metrics"];
-    // A policy's metrics name no period.
+    // A policy's metrics need not name a period.
     for (Json& query : alarm["Metrics"]) {
       if (query.contains("MetricStat") && !query["MetricStat"].contains("Period"))
         query["MetricStat"]["Period"] = capacity::kTrackingPeriodS;
@@ -65,9 +66,8 @@ void make_tracking_alarms(World& world, const Json& policy, base::WallTime now) 
   delete_policy_alarms(world, arn);
   Json watched = Json::object();
   set_metric(policy, watched);
-  for (const capacity::TrackingAlarm& side :
-       capacity::tracking_alarms(target, configuration.value("DisableScaleIn", false),
-                                 watched.value("Period", capacity::kTrackingPeriodS))) {
+  for (const capacity::TrackingAlarm& side : capacity::tracking_alarms(
+           target, configuration.value("DisableScaleIn", false), alarm_period_s(watched))) {
     const std::string name = fmt::format("TargetTracking-{}-{}-{}", resource, side.name, random_uuid());
     Json alarm{
         {"AlarmName", name},
