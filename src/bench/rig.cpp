@@ -151,20 +151,26 @@ base::Result<std::string> Rig::close(base::Duration grace) {
   return records_path_;
 }
 
-// An endpoint's in slices: a signal must not wait for connections that never come, since restoring waits for
-// it.
+base::Result<void> warm_missing(aws::Invoker& invoker, int n, const std::function<int()>& in_flight,
+                                const std::function<bool()>& interrupted, const base::Clock& clock,
+                                base::Deadline whole) {
+  while (true) {
+    const int missing = n - in_flight();
+    if (missing <= 0) return {};
+    const auto slice = base::Deadline::after(clock, kWarmSlice);
+    auto warmed = invoker.warm(static_cast<std::size_t>(missing), slice.at < whole.at ? slice : whole);
+    if (warmed || warmed.error().code != base::ErrorCode::kTimeout || whole.passed(clock)) return warmed;
+    if (interrupted()) return base::fail(base::ErrorCode::kCancelled, "interrupted");
+  }
+}
+
 base::Result<void> Rig::warm(int n, Session& session) {
   const auto count = static_cast<std::size_t>(n);
-  const base::Deadline whole = session.soon();
-  if (sessions_) return sessions_->warm(count, whole);
-  if (http_) return http_->warm(count, whole);
-  while (true) {
-    const auto slice = base::Deadline::after(session.clock(), kWarmSlice);
-    auto warmed = invoker_->warm(count, slice.at < whole.at ? slice : whole);
-    if (warmed || warmed.error().code != base::ErrorCode::kTimeout || whole.passed(session.clock()))
-      return warmed;
-    if (session.interrupt().requested()) return base::fail(base::ErrorCode::kCancelled, "interrupted");
-  }
+  if (sessions_) return sessions_->warm(count, session.soon());
+  if (http_) return http_->warm(count, session.soon());
+  return warm_missing(
+      *invoker_, n, [this] { return driver_->live().in_flight; },
+      [&session] { return session.interrupt().requested(); }, session.clock(), session.soon());
 }
 
 }  // namespace headroom::bench

@@ -3,6 +3,7 @@
 // Made once per measurement. Single threaded but for what the driver does inside.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,14 @@ struct LoadPlan {
   std::string hash;  // of texts and body: equal hashes sent equal requests
 };
 base::Result<LoadPlan> plan_load(const LoadOptions& options, const Session& session);
+
+// Opens an endpoint's connections until n stand, those of the `in_flight` requests included: these are not
+// idle, and with long requests never were in time. In slices: a signal must not wait for connections that
+// never come, since restoring waits for it. Errors: kCancelled (interrupted), kTimeout at `whole`, and the
+// invoker's own.
+base::Result<void> warm_missing(aws::Invoker& invoker, int n, const std::function<int()>& in_flight,
+                                const std::function<bool()>& interrupted, const base::Clock& clock,
+                                base::Deadline whole);
 
 class Rig {
  public:
