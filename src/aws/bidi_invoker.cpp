@@ -37,11 +37,12 @@ EndpointUrl bidi_endpoint(const Settings& settings) {
   return url;
 }
 
-// Requests that only open connections: what is left of them lives until the last has ended.
+// Requests that only open connections: what is left of them lives until the last has ended. Who waits in
+// slices waits for the same ones again.
 struct Warming {
   std::mutex mutex;
   std::condition_variable changed;
-  std::size_t ended = 0;
+  std::size_t sent = 0, ended = 0;
   int error = 0;  // of the first that got no connection
 
   void one_ended(int why) {
@@ -162,34 +163,18 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
   // once, each with a request that the service refuses and that invokes nothing: no endpoint, no signature.
   base::Result<void> warm(std::size_t count, base::Deadline deadline) override {
     count = std::min(count, options_.connections);
-    const std::string host = url_.host_header();
-    aws_http_message* const message = aws_http_message_new_request(runtime_.allocator);
-    aws_http_message_set_request_method(message, cursor("GET"));
-    aws_http_message_set_request_path(message, cursor("/ping"));
-    aws_http_header header{};
-    header.name = cursor("Host");
-    header.value = cursor(host);
-    aws_http_message_add_header(message, header);
-    auto warming = std::make_shared<Warming>();
-    for (std::size_t i = 0; i < count; ++i) {
-      auto* const mine = new std::shared_ptr<Warming>(warming);
-      aws_http_make_request_options options{};
-      options.self_size = sizeof options;
-      options.request = message;
-      options.user_data = mine;
-      options.on_complete = on_warm_end;
-      const aws_http2_stream_manager_acquire_stream_options wanted{
-          .callback = on_warm_stream, .user_data = mine, .options = &options};
-      aws_http2_stream_manager_acquire_stream(manager_, &wanted);
-    }
-    aws_http_message_release(message);
+    const std::shared_ptr<Warming> warming = pending_warming();
+    send_warm_requests(warming, count);
     std::unique_lock lock(warming->mutex);
     const bool in_time =
-        warming->changed.wait_until(lock, deadline.at, [&] { return warming->ended == count; });
-    if (warming->error != 0) {
+        warming->changed.wait_until(lock, deadline.at, [&] { return warming->ended >= count; });
+    const int error = warming->error;
+    lock.unlock();
+    if (in_time || error != 0) forget(warming);
+    if (error != 0) {
       return fail(ErrorCode::kUnavailable,
                   "cannot connect to " + url_.url() + "; is it running, and is the URL right?",
-                  crt_error_text(warming->error));
+                  crt_error_text(error));
     }
     if (!in_time) {
       return fail(ErrorCode::kTimeout,
@@ -208,6 +193,48 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
   }
 
  private:
+  std::shared_ptr<Warming> pending_warming() {
+    std::lock_guard lock(mutex_);
+    if (!warming_) warming_ = std::make_shared<Warming>();
+    return warming_;
+  }
+
+  void forget(const std::shared_ptr<Warming>& warming) {
+    std::lock_guard lock(mutex_);
+    if (warming_ == warming) warming_.reset();
+  }
+
+  // Those that are not under way yet, up to `count`.
+  void send_warm_requests(const std::shared_ptr<Warming>& warming, std::size_t count) {
+    std::size_t missing = 0;
+    {
+      std::lock_guard lock(warming->mutex);
+      missing = count - std::min(warming->sent, count);
+      warming->sent += missing;
+    }
+    if (missing == 0) return;
+    const std::string host = url_.host_header();
+    aws_http_message* const message = aws_http_message_new_request(runtime_.allocator);
+    aws_http_message_set_request_method(message, cursor("GET"));
+    aws_http_message_set_request_path(message, cursor("/ping"));
+    aws_http_header header{};
+    header.name = cursor("Host");
+    header.value = cursor(host);
+    aws_http_message_add_header(message, header);
+    for (std::size_t i = 0; i < missing; ++i) {
+      auto* const mine = new std::shared_ptr<Warming>(warming);
+      aws_http_make_request_options options{};
+      options.self_size = sizeof options;
+      options.request = message;
+      options.user_data = mine;
+      options.on_complete = on_warm_end;
+      const aws_http2_stream_manager_acquire_stream_options wanted{
+          .callback = on_warm_stream, .user_data = mine, .options = &options};
+      aws_http2_stream_manager_acquire_stream(manager_, &wanted);
+    }
+    aws_http_message_release(message);
+  }
+
   void ended(std::uint64_t id) {
     std::shared_ptr<BidiCall> last;  // destroyed after the lock is gone
     std::lock_guard lock(mutex_);
@@ -229,6 +256,7 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
   std::mutex mutex_;
   std::condition_variable none_left_;
   std::unordered_map<std::uint64_t, std::shared_ptr<BidiCall>> running_;
+  std::shared_ptr<Warming> warming_;  // not all of it has ended
 };
 
 // The callers' handle: the invoker itself may have to outlive it.
