@@ -32,7 +32,8 @@ void block_signals() {
 }
 
 Interrupt::Interrupt() {
-  listener_ = std::jthread([this] { listen(); });
+  // The token comes as an argument: the thread may run before `listener_` is assigned.
+  listener_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });
 }
 
 Interrupt::~Interrupt() {
@@ -40,12 +41,12 @@ Interrupt::~Interrupt() {
   pthread_kill(listener_.native_handle(), SIGTERM);  // wakes sigwait
 }
 
-void Interrupt::listen() {
+void Interrupt::listen(const std::stop_token& stop) {
   const sigset_t set = watched();
   while (true) {
     int number = 0;
     if (sigwait(&set, &number) != 0) continue;
-    if (listener_.get_stop_token().stop_requested()) return;
+    if (stop.stop_requested()) return;
     std::function<void()> second;
     {
       auto state = state_.lock();

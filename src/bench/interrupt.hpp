@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <stop_token>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -27,7 +28,7 @@ class Interrupt {
   void on_second(std::function<void()> print);
 
  private:
-  void listen();
+  void listen(const std::stop_token& stop);
   struct State {
     bool requested = false;
     std::function<void()> on_second;
