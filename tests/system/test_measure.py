@@ -78,7 +78,7 @@ def fast(tmp_path):
 def test_qmax_then_ttotal_measure_every_stage_and_restore(fast):
     cloud, bench = fast
     before = standing(cloud)
-    bench.measured(*QUICK_LADDER)
+    bench.measured_up_to(2, *QUICK_LADDER)
     qmax = check_artifact(bench, "qmax")
     assert qmax["verdict"] == "lower_bound"
     out = bench.ok("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
@@ -156,7 +156,7 @@ def test_changing_commands_refuse_without_yes_or_a_terminal(fast):
 
 def test_ttotal_refuses_a_measurement_of_something_else(fast):
     _, bench = fast
-    bench.measured(*QUICK_LADDER)
+    bench.measured_up_to(2, *QUICK_LADDER)
     done = bench.run("ttotal", "--yes", "--force", "--transport", "buffered")
     assert done.returncode == 3 and "transport" in done.stdout, done.stdout
     done = bench.run("ttotal", "--yes", "--force", "--voice", "af_bella")
@@ -250,7 +250,7 @@ def test_kill_9_at_a_hundred_moments_is_restored_exactly(tmp_path, command):
     register_target(cloud, scale_in=True)
     bench = Bench(cloud, tmp_path)
     before = standing(cloud)
-    bench.measured(*QUICK_LADDER)
+    bench.measured_up_to(2, *QUICK_LADDER)
     words = QUICK_LADDER if command == "qmax" else ["ttotal", "--yes", "--force", "--hold", "2", "--settle", "1"]
     try:
         for moment in (random.uniform(0.02, 9) for _ in range(100)):
@@ -319,7 +319,7 @@ def test_any_end_at_any_moment_is_restored_exactly(tmp_path, how, command):
     register_target(cloud, scale_in=True)
     bench = Bench(cloud, tmp_path)
     before = standing(cloud)
-    bench.measured(*QUICK_LADDER)
+    bench.measured_up_to(2, *QUICK_LADDER)
     words = QUICK_LADDER if command == "qmax" else ["ttotal", "--yes", "--force", "--hold", "2", "--settle", "1"]
     moments = [0.05 + 0.25 * SLOW * random.random(), 2 + random.random(), *(random.uniform(0.3, 7.5) * SLOW for _ in range(2))]
     try:
@@ -348,7 +348,7 @@ def test_a_signal_while_updating_is_waited_out_and_then_asked_for_within_five_se
         sagemaker = make_endpoint(cloud, "e", environment=FAST_PACE)
         register_target(cloud, scale_in=True)
         bench = Bench(cloud, tmp_path)
-        bench.measured(*QUICK_LADDER)
+        bench.measured_up_to(2, *QUICK_LADDER)
         before = standing(cloud)
         run = bench.start("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
 

@@ -19,7 +19,7 @@ def test_a_scale_out_that_is_taken_back_ends_ttotal_and_says_why(tmp_path):
         make_endpoint(cloud, "e", count=1, environment=FAST_PACE)
         register_target(cloud)
         bench = Bench(cloud, tmp_path)
-        bench.measured(*LADDER)
+        bench.measured_up_to(2, *LADDER)
         before = standing(cloud)
         broken.touch()
         done = bench.run("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
