@@ -1,6 +1,8 @@
 // Model files: every key is known, every value checked.
 #include "model/model_file.hpp"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,11 +12,13 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ModelFile, OfTheRepositoryIsRead) {
-  for (const char* name : {"kokoro-82m", "kokoro-82m-local"}) {
+  const std::map<std::string, std::string> engines{{"kokoro-82m", "onnxruntime"},
+                                                   {"kokoro-82m-local", "openvino"}};
+  for (const auto& [name, engine] : engines) {
     const auto file = load_model_file(name);
     ASSERT_TRUE(file) << file.error().message;
-    EXPECT_EQ(file->endpoint, std::string("speech-") + name);
-    EXPECT_EQ(file->environment.at("TTS_ENGINE"), "openvino");
+    EXPECT_EQ(file->endpoint, "speech-" + name);
+    EXPECT_EQ(file->environment.at("TTS_ENGINE"), engine);
     EXPECT_GE(file->slo_ms, 3000);
     EXPECT_GT(*file->peak_rps, *file->trough_rps);
   }
