@@ -137,8 +137,7 @@ Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& pl
 }
 
 std::vector<load::Stall> stalls_of(const load::Driver& driver, double slo_ms) {
-  const auto share = std::chrono::duration_cast<base::Duration>(
-      std::chrono::duration<double, std::milli>(kStallShare * slo_ms));
+  const auto share = base::from_ms(kStallShare * slo_ms);
   return load::find_stalls(driver.samples(), load::DriverOptions{}.sample_every,
                            std::max(kLeastStall, share));
 }

@@ -2,7 +2,6 @@
 #include "engine/onnxruntime_engine.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "engine/manifest.hpp"
 #include "engine/onnxruntime_library.hpp"
 #include "engine/onnxruntime_session.hpp"
+#include "engine/runtime_guard.hpp"
 #include "engine/segment_input.hpp"
 #include "engine/shares.hpp"
 #include "engine/voice_table.hpp"
@@ -32,17 +32,7 @@ void tell(const OnnxRuntimeOptions& options, std::string_view stage) {
   if (options.on_stage) options.on_stage(stage);
 }
 
-// Whatever the runtime throws becomes a value; its text is context for the log, never for a client.
-template <class F>
-auto guarded(ErrorCode code, std::string_view doing, F&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return fail(code, fmt::format("ONNX Runtime failed while {}", doing), error.what());
-  } catch (...) {
-    return fail(code, fmt::format("ONNX Runtime failed while {}", doing), "unknown exception");
-  }
-}
+constexpr std::string_view kRuntime = "ONNX Runtime";
 
 class OnnxRuntimeEngine final : public Engine {
  public:
@@ -62,10 +52,11 @@ class OnnxRuntimeEngine final : public Engine {
     auto tokens = padded_tokens(segment);
     const bool tidy = static_cast<double>(segment.tokens.size()) / segment.speed > kKeptTokens;
 
-    auto samples = guarded(ErrorCode::kInternal, "synthesizing", [&]() -> base::Result<std::vector<float>> {
-      const auto lane = pool_.take();
-      return session_->run(tokens, *style, segment.speed, tidy);
-    });
+    auto samples =
+        guarded(kRuntime, ErrorCode::kInternal, "synthesizing", [&]() -> base::Result<std::vector<float>> {
+          const auto lane = pool_.take();
+          return session_->run(tokens, *style, segment.speed, tidy);
+        });
     if (!samples) return samples;
     if (tidy) ::malloc_trim(0);
     if (auto valid = check_samples(*samples); !valid) return tl::unexpected(valid.error());
@@ -114,7 +105,7 @@ std::string trimmed(std::string text) {
 base::Result<std::unique_ptr<OnnxSession>> make_session(const Ort::Env& env, const Manifest& manifest,
                                                         const OnnxRuntimeOptions& options) {
   const bool cuda = options.device == Device::kCuda;
-  auto session = guarded(cuda ? ErrorCode::kUnavailable : ErrorCode::kInternal, "loading the model",
+  auto session = guarded(kRuntime, cuda ? ErrorCode::kUnavailable : ErrorCode::kInternal, "loading the model",
                          [&]() -> base::Result<std::unique_ptr<OnnxSession>> {
                            return std::make_unique<OnnxSession>(env, manifest.full_path(kGraph), options);
                          });
@@ -152,7 +143,7 @@ base::Result<std::unique_ptr<Engine>> make_onnxruntime_engine(const OnnxRuntimeO
   auto voices = VoiceTable::load(*manifest);
   if (!voices) return tl::unexpected(voices.error());
   tell(options, "weights_fetched");
-  return guarded(ErrorCode::kInternal, "starting", [&]() -> base::Result<std::unique_ptr<Engine>> {
+  return guarded(kRuntime, ErrorCode::kInternal, "starting", [&]() -> base::Result<std::unique_ptr<Engine>> {
     Ort::Env env(ORT_LOGGING_LEVEL_ERROR, "headroom");
     tell(options, "framework_init");
     auto session = make_session(env, *manifest, options);

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <exception>
 #include <future>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 #include "engine/manifest.hpp"
 #include "engine/mapped_files.hpp"
 #include "engine/openvino_graphs.hpp"
+#include "engine/runtime_guard.hpp"
 #include "engine/segment_input.hpp"
 #include "engine/shares.hpp"
 #include "engine/voice_table.hpp"
@@ -30,17 +30,7 @@ void tell(const OpenVinoOptions& options, std::string_view stage) {
   if (options.on_stage) options.on_stage(stage);
 }
 
-// Whatever the runtime throws becomes a value; its text is context for the log, never for a client.
-template <class F>
-auto guarded(std::string_view doing, F&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::exception& error) {
-    return fail(ErrorCode::kInternal, fmt::format("OpenVINO failed while {}", doing), error.what());
-  } catch (...) {
-    return fail(ErrorCode::kInternal, fmt::format("OpenVINO failed while {}", doing), "unknown exception");
-  }
-}
+constexpr std::string_view kRuntime = "OpenVINO";
 
 class OpenVinoEngine final : public Engine {
  public:
@@ -60,10 +50,11 @@ class OpenVinoEngine final : public Engine {
     if (!style) return tl::unexpected(style.error());
     auto tokens = padded_tokens(segment);
 
-    auto samples = guarded("synthesizing", [&]() -> base::Result<std::vector<float>> {
-      const auto lane = pool_.take();
-      return graphs_->run(lane.index(), tokens, *style, segment.speed);
-    });
+    auto samples =
+        guarded(kRuntime, ErrorCode::kInternal, "synthesizing", [&]() -> base::Result<std::vector<float>> {
+          const auto lane = pool_.take();
+          return graphs_->run(lane.index(), tokens, *style, segment.speed);
+        });
     if (!samples) return samples;
     tidy(samples->size());
     if (auto valid = check_samples(*samples); !valid) return tl::unexpected(valid.error());
@@ -82,10 +73,11 @@ class OpenVinoEngine final : public Engine {
     // The weights were packed by the first runs, and the mapped files that they came from are not read again.
     if (runs_.fetch_add(1) < 4 * workers_) release_mapped_files(cache_dir_);
     if (samples <= kKeptSamples) return;
-    static_cast<void>(guarded("giving memory back", [&]() -> base::Result<void> {
-      pool_.alone([&] { graphs_->release_memory(); });
-      return {};
-    }));
+    static_cast<void>(
+        guarded(kRuntime, ErrorCode::kInternal, "giving memory back", [&]() -> base::Result<void> {
+          pool_.alone([&] { graphs_->release_memory(); });
+          return {};
+        }));
   }
 
   std::string cache_dir_;
@@ -99,7 +91,7 @@ class OpenVinoEngine final : public Engine {
 };
 
 base::Result<ov::Core> start_runtime() {
-  return guarded("starting", []() -> base::Result<ov::Core> {
+  return guarded(kRuntime, ErrorCode::kInternal, "starting", []() -> base::Result<ov::Core> {
     ov::Core core;
     core.get_property("CPU", ov::device::full_name);  // loads the plugin
     return core;
@@ -136,13 +128,14 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
   tell(options, "weights_fetched");
   if (!core) return tl::unexpected(core.error());
   tell(options, "framework_init");
-  return guarded("loading the model", [&]() -> base::Result<std::unique_ptr<Engine>> {
-    auto graphs = std::make_unique<OpenVinoGraphs>(*core, *manifest, options);
-    std::unique_ptr<Engine> engine = std::make_unique<OpenVinoEngine>(
-        options, std::move(*core), std::move(graphs), std::move(*voices), manifest->sample_rate);
-    tell(options, "weights_ready");
-    return engine;
-  });
+  return guarded(
+      kRuntime, ErrorCode::kInternal, "loading the model", [&]() -> base::Result<std::unique_ptr<Engine>> {
+        auto graphs = std::make_unique<OpenVinoGraphs>(*core, *manifest, options);
+        std::unique_ptr<Engine> engine = std::make_unique<OpenVinoEngine>(
+            options, std::move(*core), std::move(graphs), std::move(*voices), manifest->sample_rate);
+        tell(options, "weights_ready");
+        return engine;
+      });
 }
 
 }  // namespace headroom::engine
