@@ -50,8 +50,8 @@ def requests_of(dice: random.Random, voices: list[str]):
                "format": dice.choice(["wav", "pcm", "mp3", "opus", "flac", "aac"])}
 
 
-def judge(readings: list[tuple[int, float]], folder: pathlib.Path) -> None:
-    """Memory over work done: the fitted growth of the last 80 % is no more than the noise around the line."""
+def judge(readings: list[tuple[int, float]], folder: pathlib.Path, allowed_mb: float = 0) -> None:
+    """Memory over work done: the fitted growth of the last 80 % is no more than the noise around the line, or than what is allowed."""
     late = readings[len(readings) // 5:]
     fit = statistics.linear_regression([n for n, _ in late], [mb for _, mb in late])
     growth = fit.slope * (late[-1][0] - late[0][0])
@@ -60,7 +60,7 @@ def judge(readings: list[tuple[int, float]], folder: pathlib.Path) -> None:
             "growth_mb": round(growth, 1), "noise_mb": round(noise, 1)}
     (folder / "soak.json").write_text(json.dumps({**seen, "readings": readings}))
     print(seen)
-    assert growth <= max(3 * noise, 0.02 * late[0][1]), seen
+    assert growth <= max(3 * noise, 0.02 * late[0][1], allowed_mb), seen
 
 
 def in_rounds(server: Serve, round_of_work, most: int) -> list[tuple[int, float]]:
@@ -81,7 +81,7 @@ def model_server(tmp_path):
     assert server.stop() == 0
 
 
-def talk(server: Serve, dice: random.Random, tmp_path: pathlib.Path, most: int) -> None:
+def talk(server: Serve, dice: random.Random, tmp_path: pathlib.Path, most: int, allowed_mb: float = 0) -> None:
     voices = [v for v in requests.get(server.url + "/v1/audio/voices", timeout=30).json()["voices"] if v[0] not in "jz"]
     todo = requests_of(dice, voices)
 
@@ -90,7 +90,7 @@ def talk(server: Serve, dice: random.Random, tmp_path: pathlib.Path, most: int) 
         assert answer.status_code == 200 and answer.content, (body, answer.text[:200])
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        judge(in_rounds(server, lambda: len(list(pool.map(say, itertools.islice(todo, 20)))), most), tmp_path)
+        judge(in_rounds(server, lambda: len(list(pool.map(say, itertools.islice(todo, 20)))), most), tmp_path, allowed_mb)
 
 
 @pytest.mark.model
@@ -122,10 +122,15 @@ def test_eight_streams_with_four_dropped_leave_the_models_memory_flat(model_serv
     assert model_server.say(text="The next one is fine.").status_code == 200
 
 
-def test_different_sentences_leave_memory_flat_without_a_model(tmp_path):
-    """The same on the paced engine: requests, coders, sessions of the server itself."""
+@pytest.mark.parametrize(("most", "allowed_mb"), [(1200, 24), pytest.param(20_000, 0, marks=pytest.mark.soak)])
+def test_different_sentences_leave_memory_flat_without_a_model(tmp_path, most, allowed_mb):
+    """The same on the paced engine: requests, coders, sessions of the server itself.
+
+    Resident memory goes up and down by 6 MB (standard deviation over 10,000 requests, whose slope is -0.07 kB each), which so
+    short a run takes for a slope: it finds only what leaks 25 kB a request, less than one chunk of audio; the long one finds the rest.
+    """
     server = Serve(tmp_path, "--engine", "paced", "--service-ms", "1", "--overhead-ms", "0", "--paced-unit", "sentence")
     try:
-        talk(server, random.Random(7), tmp_path, 400)
+        talk(server, random.Random(7), tmp_path, most, allowed_mb)
     finally:
         assert server.stop() == 0
