@@ -13,10 +13,10 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/buffers_suffix.hpp>
 #include <boost/beast/http.hpp>
 #include <poll.h>
 
+#include "net/answer_bytes.hpp"
 #include "net/outbox.hpp"
 #include "net/transport.hpp"
 #include "net/ws_session.hpp"
@@ -32,6 +32,8 @@ constexpr auto kTlsTimeout = std::chrono::seconds(10);
 constexpr auto kGoodByeTime = std::chrono::seconds(2);
 constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr auto kGlanceEvery = std::chrono::milliseconds(500);
+constexpr std::size_t kWriteBytes = 64U
+                                    << 10U;  // enough for a write; what is ready beyond it waits for the next
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
 
@@ -106,9 +108,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                bool keep_alive);
   asio::awaitable<bool> write_whole(Response response, const Request& request, bool keep_alive);
-  asio::awaitable<bool> write_head(int status, Headers headers, const Request& request, bool keep_alive);
-  template <class Buffers>
-  asio::awaitable<bool> write_all(Buffers buffers);
+  std::string begin_stream(int status, Headers headers, const Request& request, bool keep_alive);
+  asio::awaitable<bool> write_all(std::string_view bytes);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
   void lose_patience_after(std::chrono::milliseconds limit);
@@ -262,33 +263,20 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   co_return true;
 }
 
-asio::awaitable<bool> Connection::write_head(int status, Headers headers, const Request& request,
-                                             bool keep_alive) {
-  http::response<http::empty_body> message{static_cast<http::status>(status), 11};
-  message.set(http::field::server, state_->options.server_name);
+std::string Connection::begin_stream(int status, Headers headers, const Request& request, bool keep_alive) {
   if (state_->options.decorate) state_->options.decorate(request, headers);
-  for (const auto& [name, value] : headers.rows()) message.insert(name, value);
-  message.set("x-request-id", request.id);
-  bare_ = request.http_1_0;
-  message.keep_alive(keep_alive && !bare_);
-  message.chunked(!bare_);
-  unfinished_ = bare_;
+  bare_ = unfinished_ = request.http_1_0;
   if (bare_) reset_when_closed(true);
-  http::response_serializer<http::empty_body> serializer{message};
-  tcp().expires_after(state_->options.write_timeout);
-  auto [error, sent] = co_await http::async_write_header(stream_, serializer, kNoThrow);
-  co_return !error;
+  return head_bytes(status, headers, {state_->options.server_name, request.id, keep_alive && !bare_, !bare_});
 }
 
 // Every bit of progress renews the timeout.
-template <class Buffers>
-asio::awaitable<bool> Connection::write_all(Buffers buffers) {
-  beast::buffers_suffix<Buffers> left(buffers);
-  while (beast::buffer_bytes(left) > 0) {
+asio::awaitable<bool> Connection::write_all(std::string_view bytes) {
+  while (!bytes.empty()) {
     tcp().expires_after(state_->options.write_timeout);
-    auto [error, sent] = co_await stream_.async_write_some(left, kNoThrow);
+    auto [error, sent] = co_await stream_.async_write_some(asio::buffer(bytes), kNoThrow);
     if (error) co_return false;
-    left.consume(sent);
+    bytes.remove_prefix(sent);
   }
   co_return true;
 }
@@ -309,31 +297,37 @@ asio::awaitable<bool> Connection::end_bare() {
   co_return true;
 }
 
+// What lies ready leaves in one write: head and first chunk, last chunk and end.
 asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                          bool keep_alive) {
+  std::string ready;
+  std::size_t of_chunks = 0;
   for (;;) {
     Outbox::Output out = outbox->take();
-    if (out.broken) co_return false;
     if (out.whole) co_return co_await write_whole(std::move(*out.whole), request, keep_alive);
-    bool sent = true;
     if (out.head) {
-      sent = co_await write_head(out.head->first, std::move(out.head->second), request, keep_alive);
+      ready += begin_stream(out.head->first, std::move(out.head->second), request, keep_alive);
     } else if (!out.chunk.empty()) {
-      sent = bare_ ? co_await write_all(asio::buffer(out.chunk))
-                   : co_await write_all(http::make_chunk(asio::buffer(out.chunk)));
-      outbox->sent(out.chunk.size());
-    } else if (out.finished) {
-      if (bare_) co_return co_await end_bare();
-      co_return co_await write_all(http::make_chunk_last());
-    } else if (!tcp().socket().is_open()) {
-      sent = false;
-    } else {
-      tcp().expires_never();
-      wake_.expires_at(asio::steady_timer::time_point::max());
-      // wake() is posted to this strand, so it cannot slip in between the look and the wait.
-      if (outbox->empty()) co_await wake_.async_wait(kNoThrow);
+      of_chunks += out.chunk.size();
+      bare_ ? void(ready += out.chunk) : append_chunk(ready, out.chunk);
+    } else if (out.finished && !bare_) {
+      ready += kLastChunk;
     }
-    if (!sent) co_return false;
+    const bool more = out.head || !out.chunk.empty();
+    if (more && ready.size() < kWriteBytes) continue;
+    if (!ready.empty()) {
+      if (!co_await write_all(ready)) co_return false;
+      outbox->sent(std::exchange(of_chunks, 0));
+      ready.clear();
+    }
+    if (out.broken) co_return false;
+    if (out.finished) co_return !bare_ || co_await end_bare();
+    if (more) continue;
+    if (!tcp().socket().is_open()) co_return false;
+    tcp().expires_never();
+    wake_.expires_at(asio::steady_timer::time_point::max());
+    // wake() is posted to this strand, so it cannot slip in between the look and the wait.
+    if (outbox->empty()) co_await wake_.async_wait(kNoThrow);
   }
 }
 
