@@ -1,10 +1,11 @@
 """CPU per request and error of the time to first audio: tts-bench beside k6 and locust, one server, the same streams.
 
-./dev bench driver [--streams 1000] [--seconds 15] [--rounds 3] [--tools k6,locust] [--json FILE]
+./dev bench driver [--shape speech|trickle] [--streams 1000] [--seconds 15] [--rounds 3] [--tools k6,locust] [--json FILE]
 
 The server of known delay (`tts-bench selftest --serve`) has one core, each load tool in turn the other. All send the
 same request over kept connections, read whole answers, start their streams over the first two seconds and let those
-that are open at the end finish. CPU is user and system time of a tool's whole process, start-up and summary included,
+that are open at the end finish. Two shapes of answer: `speech` is what tts-serve sends for a turn of three sentences, a
+piece each; `trickle` is many small pieces, where reading a piece is nearly all of the cost for every tool. CPU is user and system time of a tool's whole process, start-up and summary included,
 over the requests it made. A tool's error is what it reports for the time to the first byte minus what the server itself
 took (percentile against percentile). Only tts-bench also notes each chunk's arrival, the first audible sample and a
 player's pauses. Ratios are taken within a round; the smallest counts: at least 5 times for k6 and 20 times for locust.
@@ -28,7 +29,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(os.environ.get("HEADROOM_BIN", ROOT / "build" / "release" / "bin"))
 XDG_CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
 CACHE = pathlib.Path(os.environ.get("HEADROOM_CACHE", XDG_CACHE / "headroom"))
-FIRST_MS, GAP_MS, CHUNKS = 500, 100, 21
+FIRST_MS = 500
+SHAPES = {"speech": {"chunks": 3, "chunk-bytes": 48_000, "gap": "1s"},  # a second of 24 kHz PCM a sentence
+          "sentence": {"chunks": 1, "chunk-bytes": 48_000, "gap": "1s"},
+          "trickle": {"chunks": 21, "chunk-bytes": 320, "gap": "100ms"}}
 RAMP_S = 2
 BODY = '{"text":"The quick brown fox jumps.","voice":"af_heart","format":"pcm","stream":true}'
 
@@ -75,10 +79,10 @@ def venv(name: str, version: str) -> pathlib.Path:
 
 
 class Server:
-    def __init__(self, core: int):
-        self.process = subprocess.Popen(
-            ["taskset", "-c", str(core), BIN / "tts-bench", "selftest", "--serve", "--first", f"{FIRST_MS}ms", "--gap", f"{GAP_MS}ms",
-             "--chunks", str(CHUNKS)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, core: int, shape: dict):
+        options = [word for name, value in shape.items() for word in (f"--{name}", str(value))]
+        self.process = subprocess.Popen(["taskset", "-c", str(core), BIN / "tts-bench", "selftest", "--serve", "--first", f"{FIRST_MS}ms",
+                                         *options], stdout=subprocess.PIPE, text=True)
         self.url = "http://" + re.search(r"listening on (\S+)", self.process.stdout.readline()).group(1) + "/"
 
     def stop(self) -> dict:
@@ -150,7 +154,7 @@ WANTED = {"k6": 5, "locust": 20}
 
 
 def measure(tool: str, a, cores: list, folder: pathlib.Path) -> dict:
-    server = Server(cores[-1])
+    server = Server(cores[-1], SHAPES[a.shape])
     try:
         row = TOOLS[tool](server.url, a, cores[0], folder)
     finally:
@@ -169,6 +173,7 @@ def measure(tool: str, a, cores: list, folder: pathlib.Path) -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev bench driver", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=SHAPES, default="speech")
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--seconds", type=int, default=15)
     parser.add_argument("--rounds", type=int, default=3)
@@ -197,7 +202,7 @@ def main() -> int:
             said += f"; wanted at least {wanted}: {'reached' if min(ratios) >= wanted else 'NOT reached'}"
         print(said)
     if a.json:
-        a.json.write_text(json.dumps({"streams": a.streams, "seconds": a.seconds, "rounds": rounds}, indent=2) + "\n")
+        a.json.write_text(json.dumps({"shape": a.shape, "streams": a.streams, "seconds": a.seconds, "rounds": rounds}, indent=2) + "\n")
     return 0 if good else 1
 
 

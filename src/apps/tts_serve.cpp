@@ -196,6 +196,14 @@ struct Loaded {
   serve::Planner planner;
 };
 
+// SIGTERM or SIGINT came and waits, blocked, for the end of the start.
+bool asked_to_stop() {
+  sigset_t pending;
+  sigemptyset(&pending);
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
 base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   if (s.engine == "paced") {
     spdlog::warn(
@@ -222,6 +230,7 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   options.precision = engine::parse_precision(s.precision);
   options.calibrate = engine::parse_calibrate(s.calibrate);
   options.on_stage = [&stages](std::string_view stage) { stages.mark(stage); };
+  options.stop_asked = asked_to_stop;
   auto made = engine::make_model_engine(options);
   auto frontend = reading.get();
   if (!made) return tl::unexpected(made.error());
@@ -250,14 +259,6 @@ int fail_start(net::Loop& loop, const base::Error& error) {
   loop.stop();
   spdlog::error("cannot start: {}", base::describe(error));
   return base::error_row(error.code).exit_code;
-}
-
-// SIGTERM or SIGINT came and waits, blocked, for the end of the start.
-bool asked_to_stop() {
-  sigset_t pending;
-  sigemptyset(&pending);
-  sigpending(&pending);
-  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
 }
 
 int stop_start(net::Loop& loop) {
@@ -325,8 +326,8 @@ int run(const Settings& settings) {
   spdlog::info("listening on {}:{} engine={}", settings.host, (*server)->port(), settings.engine);
 
   auto loaded = load(settings, stages);
-  if (!loaded) return fail_start(loop, loaded.error());
   if (asked_to_stop()) return stop_start(loop);
+  if (!loaded) return fail_start(loop, loaded.error());
   if (auto warm = warm_up(*loaded); !warm) return fail_start(loop, warm.error());
   if (asked_to_stop()) return stop_start(loop);
   stages.mark("warmup_done");

@@ -100,12 +100,16 @@ std::string describe(const Calibration& calibration) {
 }
 
 base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
-                                       const base::Clock& clock, base::Duration most,
-                                       const KeepDefault& keep) {
+                                       const base::Clock& clock, base::Duration most, const KeepDefault& keep,
+                                       const StopAsked& stop_asked) {
   CalibrationRun run;
   std::optional<base::SteadyTime> begin;
   base::Duration one{};  // what a candidate takes
   for (const auto& shares : candidates) {
+    if (begin && stop_asked && stop_asked()) {
+      run.stopped = true;
+      break;
+    }
     if (begin && most.count() > 0 && clock.steady() - *begin + one > most) {
       run.calibration.left_out.push_back(shares);
       continue;
@@ -124,7 +128,8 @@ base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, co
     if (keep && run.calibration.measured.size() == 1) keep(run.calibration);
     one = std::max(one, clock.steady() - started);
   }
-  if (const auto chosen = choose_measured(run.calibration.measured); !run.engine || chosen != run.shares) {
+  const auto chosen = choose_measured(run.calibration.measured);
+  if (!run.stopped && (!run.engine || chosen != run.shares)) {
     run.engine.reset();
     auto engine = make(chosen);
     if (!engine) return tl::unexpected(engine.error());

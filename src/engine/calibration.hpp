@@ -41,6 +41,7 @@ struct CalibrationRun {
   Calibration calibration;
   Shares shares;                   // what was chosen
   std::unique_ptr<Engine> engine;  // made with them
+  bool stopped = false;            // before all were measured: nothing was chosen, nothing is worth keeping
 };
 
 using MakeEngine = std::function<base::Result<std::unique_ptr<Engine>>(const Shares&)>;
@@ -49,10 +50,13 @@ using MakeEngine = std::function<base::Result<std::unique_ptr<Engine>>(const Sha
 // memory finds it there and starts with the default.
 using KeepDefault = std::function<void(const Calibration&)>;
 
+// Whether the process was asked to end meanwhile: then no other candidate is begun.
+using StopAsked = std::function<bool()>;
+
 // Makes one engine after another, never two at once. `candidates`: not empty, the default first. `most`: time
 // beyond the start of the first engine; 0: no limit.
 base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, const MakeEngine& make,
                                        const base::Clock& clock, base::Duration most,
-                                       const KeepDefault& keep = {});
+                                       const KeepDefault& keep = {}, const StopAsked& stop_asked = {});
 
 }  // namespace headroom::engine

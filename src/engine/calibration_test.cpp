@@ -72,6 +72,15 @@ TEST(Calibration, TakesTheFasterWay) {
   EXPECT_EQ(describe(run->calibration), "1x2 of 2x1 1.25, 1x2 2.50");
 }
 
+TEST(Calibration, BeginsNothingMoreOnceItIsAskedToStop) {
+  Machine machine{.takes = {{2, 800ms}, {1, 400ms}}};
+  int asked = 0;
+  const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 0s, {}, [&] { return ++asked > 0; });
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->stopped);
+  EXPECT_EQ(machine.made, 1);
+}
+
 TEST(Calibration, KeepsTheDefaultWhenTheOtherIsHardlyBetter) {
   Machine machine{.takes = {{2, 800ms}, {1, 760ms}}};
   const auto run = calibrate(kTwoCores, machine.make(), machine.clock, 0s);

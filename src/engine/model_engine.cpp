@@ -2,6 +2,7 @@
 #include "engine/model_engine.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 #include <fcntl.h>
@@ -120,8 +121,12 @@ base::Result<ModelEngine> make_measured(const ModelEngineOptions& options, const
   };
   auto run = calibrate(
       candidate_shares(key.limits.cores()), [&](const Shares& shares) { return make_engine(quiet, shares); },
-      base::SystemClock::instance(), most, keep);
+      base::SystemClock::instance(), most, keep, options.stop_asked);
   if (!run) return tl::unexpected(run.error());
+  if (run->stopped) {  // the next start measures
+    static_cast<void>(std::remove(calibration_path(options.cache_dir, key).c_str()));
+    return base::fail(base::ErrorCode::kUnavailable, "asked to stop while calibrating");
+  }
   if (options.on_stage) options.on_stage(kLastStage);
   ::malloc_trim(0);
   std::string kept = "kept for the next start";

@@ -32,6 +32,9 @@ struct ModelEngineOptions {
   Precision precision = Precision::kAuto;
   CalibrateMode calibrate = CalibrateMode::kOff;
   std::function<void(std::string_view)> on_stage = {};
+  // Whether the process was asked to end meanwhile: calibrating, the one long part of a start, is then left
+  // early, without an engine (kUnavailable).
+  std::function<bool()> stop_asked = {};
 };
 
 struct ModelEngine {

@@ -102,14 +102,20 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+bool names_cuda(const base::Error& error) {
+  const auto has = [&](std::string_view word) { return error.context.find(word) != std::string::npos; };
+  return has("CUDA") || has("cuda") || has("cuDNN") || has("cudnn");
+}
+
 base::Result<std::unique_ptr<OnnxSession>> make_session(const Ort::Env& env, const Manifest& manifest,
                                                         const OnnxRuntimeOptions& options) {
   const bool cuda = options.device == Device::kCuda;
-  auto session = guarded(kRuntime, cuda ? ErrorCode::kUnavailable : ErrorCode::kInternal, "loading the model",
+  auto session = guarded(kRuntime, ErrorCode::kInternal, "loading the model",
                          [&]() -> base::Result<std::unique_ptr<OnnxSession>> {
                            return std::make_unique<OnnxSession>(env, manifest.full_path(kGraph), options);
                          });
-  if (session || !cuda) return session;
+  // CUDA says its name in whatever it complains of; another fault is of the model or of memory.
+  if (session || !cuda || !names_cuda(session.error())) return session;
   return fail(
       ErrorCode::kUnavailable,
       "CUDA does not start here: it needs an NVIDIA GPU that this process may use (a container: --gpus "
