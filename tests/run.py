@@ -107,10 +107,16 @@ def run_pytest(arguments: list[str], tally: Tally, environment: dict[str, str]) 
             tally.fail(f"pytest {' '.join(arguments)} ended with {code}")
 
 
+def run_system(tally: Tally, environment: dict[str, str], which: str = "not soak") -> None:
+    """What measures runs alone; the rest in two processes, since most of it waits."""
+    run_pytest(["tests/system", "-m", f"({which}) and not alone", "-n", "2", "--dist", "loadfile"], tally, environment)
+    run_pytest(["tests/system", "-m", f"({which}) and alone"], tally, environment)
+
+
 def run_soak_asan(tally: Tally) -> None:
     if build("asan", tally):
         run_unit("asan", tally, SANITIZER_ENV)
-        run_pytest(["tests/system"], tally, {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / "asan" / "bin")})
+        run_system(tally, {**SANITIZER_ENV, "HEADROOM_BIN": str(ROOT / "build" / "asan" / "bin")})
 
 
 def run_soak_tsan(tally: Tally) -> None:
@@ -125,12 +131,12 @@ def run_soak_tsan(tally: Tally) -> None:
                 preset = "tsan" if binary.name in side else "release"
                 (pathlib.Path(folder) / binary.name).symlink_to(ROOT / "build" / preset / "bin" / binary.name)
             print(f"thread sanitizer: {', '.join(side)}", flush=True)
-            run_pytest(["tests/system", "-m", "not soak and not model"], tally, {**SANITIZER_ENV, "HEADROOM_BIN": folder})
+            run_system(tally, {**SANITIZER_ENV, "HEADROOM_BIN": folder}, "not soak and not model")
 
 
 WORDS = {
     "unit": lambda tally: run_unit("release", tally, {}),
-    "system": lambda tally: run_pytest(["tests/system"], tally, {}),
+    "system": lambda tally: run_system(tally, {}),
     "model": lambda tally: run_pytest(["tests/quality"], tally, {}),
     "asan": lambda tally: build("asan", tally) and run_unit("asan", tally, SANITIZER_ENV),
     "soak-release": lambda tally: run_pytest(["tests/system", "-m", "soak"], tally, {}),

@@ -7,6 +7,8 @@ import botocore.exceptions
 import pytest
 from local_cloud import LocalCloud, make_endpoint, wait_for
 
+pytestmark = pytest.mark.alone
+
 PROTOCOLS = ["json", "query", "smithy-rpc-v2-cbor"]
 
 

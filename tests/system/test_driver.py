@@ -15,6 +15,8 @@ import pytest
 from fault_server import FaultServer
 from local_cloud import BIN, SLOW
 
+pytestmark = pytest.mark.alone
+
 BENCH = BIN / "tts-bench"
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "TTS_"))}
 

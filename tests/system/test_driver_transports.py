@@ -10,6 +10,8 @@ from serve_tools import Serve
 from test_driver import bench as run_bench
 from test_driver import load
 
+pytestmark = pytest.mark.alone
+
 PACE = ["--engine", "paced", "--service-ms", "5", "--overhead-ms", "1"]
 
 

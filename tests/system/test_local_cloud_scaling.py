@@ -6,6 +6,8 @@ import botocore.exceptions
 import pytest
 from local_cloud import LocalCloud, make_endpoint, wait_for, wait_status
 
+pytestmark = pytest.mark.alone
+
 PROTOCOLS = ["json", "query", "smithy-rpc-v2-cbor"]
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
           "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}

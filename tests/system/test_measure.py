@@ -14,6 +14,8 @@ import pytest
 from bench_tools import FAST_PACE, PUBLISHED_PACE, Bench, paced_cloud, register_target, standing
 from local_cloud import BIN, ROOT, SLOW, LocalCloud, alive, children, make_endpoint, wait_for
 
+pytestmark = pytest.mark.alone
+
 PUBLISHED = json.loads((ROOT / "tests" / "golden" / "published-run.json").read_text())
 # --force: the fixture suspends scaling on purpose, which drift reports.
 QUICK_LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "3", "--judge", "2", "--idle", "0s"]

@@ -11,6 +11,8 @@ from local_cloud import BIN, LocalCloud, make_endpoint, wait_for
 from test_apply_validate import IN, Deployment
 from test_driver import bench as bare_bench
 
+pytestmark = pytest.mark.alone
+
 LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "3", "--judge", "2", "--idle", "0s"]
 
 

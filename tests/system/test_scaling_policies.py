@@ -7,6 +7,8 @@ import pytest
 from closed_loop import ClosedLoop
 from local_cloud import BIN, SLOW, LocalCloud, make_endpoint, wait_for
 
+pytestmark = pytest.mark.alone
+
 TARGET = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
           "ScalableDimension": "sagemaker:variant:DesiredInstanceCount"}
 DIMENSIONS = [{"Name": "EndpointName", "Value": "e"}, {"Name": "VariantName", "Value": "AllTraffic"}]

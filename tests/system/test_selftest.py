@@ -4,7 +4,10 @@ import json
 import resource
 import subprocess
 
+import pytest
 from local_cloud import BIN, SLOW
+
+pytestmark = pytest.mark.alone
 
 SMALL = ["--streams", "50", "--runs", "1", "--capacity", "200", "--duration", "1", "--first", "100ms", "--gap", "20ms", "--chunks", "5"]
 

@@ -9,7 +9,7 @@ import pytest
 from local_cloud import SLOW
 from serve_tools import Serve, hear, session
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.alone]
 CACHE = pathlib.Path(os.environ.get("HEADROOM_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
                      / "headroom")
 MODEL = CACHE / "models" / "kokoro-82m"

@@ -11,6 +11,8 @@ from local_cloud import SLOW, wait_for
 from serve_tools import Serve
 from websockets.asyncio.client import connect
 
+pytestmark = pytest.mark.alone
+
 SERVICE_S = 0.1
 LIMIT = 20
 SLO_S = 3.0

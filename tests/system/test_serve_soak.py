@@ -19,6 +19,8 @@ import requests
 from local_cloud import CACHE, SLOW
 from serve_tools import Serve
 
+pytestmark = pytest.mark.alone
+
 MODEL = CACHE / "models" / "kokoro-82m"
 BUDGET_S = float(os.environ.get("HEADROOM_SOAK_S", "900"))
 SENTENCES = int(os.environ.get("HEADROOM_SOAK_SENTENCES", "5000"))

@@ -3,6 +3,8 @@
 import pytest
 from live_twin import PERIOD_S, Twin
 
+pytestmark = pytest.mark.alone
+
 
 def compared(twin: Twin, steps, tries: int = 2) -> dict:
     """A machine that wakes everything late makes another fleet of it, not another policy: tried again, then not judged."""

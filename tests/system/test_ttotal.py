@@ -10,6 +10,8 @@ import pytest
 from bench_tools import FAST_PACE, Bench, register_target, standing
 from local_cloud import BIN, SLOW, LocalCloud, make_endpoint, wait_for
 
+pytestmark = pytest.mark.alone
+
 LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2,4", "--hold", "3", "--judge", "2", "--idle", "0s"]
 SHORT = ["ttotal", "--yes", "--force", "--hold", "2", "--settle", "1", "--recover-factor", "3"]
 

@@ -2,8 +2,11 @@
 
 import shlex
 
+import pytest
 from bench_tools import FAST_PACE, Bench, register_target, standing
 from local_cloud import BIN, LocalCloud, make_endpoint
+
+pytestmark = pytest.mark.alone
 
 LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "3", "--judge", "2", "--idle", "0s"]
 

@@ -6,6 +6,8 @@ import pytest
 from bench_tools import PUBLISHED_PACE, Bench
 from local_cloud import BIN, ROOT, LocalCloud, make_endpoint
 
+pytestmark = pytest.mark.alone
+
 FAST = 8
 GOLDEN = ROOT / "tests" / "golden"
 RESOURCE = {"ServiceNamespace": "sagemaker", "ResourceId": "endpoint/e/variant/AllTraffic",
