@@ -1,14 +1,15 @@
 """CPU per request and error of the time to first audio: tts-bench beside k6 and locust, one server, the same streams.
 
-./dev bench driver [--shape speech|trickle] [--streams 1000] [--seconds 15] [--rounds 3] [--tools k6,locust] [--json FILE]
+./dev bench driver [--shape speech|sentence|trickle] [--streams 1000] [--seconds 15] [--rounds 3] [--tools k6,locust] [--json FILE]
 
 The server of known delay (`tts-bench selftest --serve`) has one core, each load tool in turn the other. All send the
 same request over kept connections, read whole answers, start their streams over the first two seconds and let those
-that are open at the end finish. Two shapes of answer: `speech` is what tts-serve sends for a turn of three sentences, a
-piece each; `trickle` is many small pieces, where reading a piece is nearly all of the cost for every tool. CPU is user and system time of a tool's whole process, start-up and summary included,
-over the requests it made. A tool's error is what it reports for the time to the first byte minus what the server itself
-took (percentile against percentile). Only tts-bench also notes each chunk's arrival, the first audible sample and a
-player's pauses. Ratios are taken within a round; the smallest counts: at least 5 times for k6 and 20 times for locust.
+that are open at the end finish. Three shapes of answer: `speech` is what tts-serve sends for a turn of three sentences, a
+piece each; `sentence` is one such piece; `trickle` is many small pieces, where reading a piece is nearly all of the cost
+for every tool. CPU is user and system time of a tool's whole process, start-up and summary included, over the requests
+it made. A tool's error is what it reports for the time to the first byte minus what the server itself took (percentile
+against percentile). Only tts-bench also notes each chunk's arrival, the first audible sample and a player's pauses.
+Ratios are taken within a round; the smallest counts: at least 5 times for k6 and 20 times for locust.
 """
 
 import argparse

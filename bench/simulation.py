@@ -33,6 +33,18 @@ def number(value, form: str) -> str:
     return "never" if value is None else form.format(value)
 
 
+def compared(arguments, carrier: str, load: list) -> dict:
+    """In a cloud of its own: cooldowns and alarms of a load before would be those of the live fleet alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        twin = Twin(pathlib.Path(folder), arguments.fast, 60)
+        try:
+            twin.measure(arguments.seconds)
+            twin.plan("recommended", carrier, trough_rps=4, peak_rps=PEAK_RPS)
+            return twin.compare(load, arguments.seed)
+        finally:
+            twin.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fast", type=float, default=10)
@@ -45,20 +57,13 @@ def main() -> None:
           "within SLO, %: predicted / seen | driver late, p95 ms |")
     print("|---|---|---|---|---|---|---|")
     for carrier in arguments.policies.split(","):
-        with tempfile.TemporaryDirectory() as folder:
-            twin = Twin(pathlib.Path(folder), arguments.fast, 60)
-            try:
-                twin.measure(arguments.seconds)
-                twin.plan("recommended", carrier, trough_rps=4, peak_rps=PEAK_RPS)
-                for name in arguments.loads.split(","):
-                    r = twin.compare(LOADS[name], arguments.seed)
-                    out = f"{number(r['predicted_out_s'], '{:.0f}')} / {number(r['observed_out_s'], '{:.0f}')}"
-                    p95 = f"{r['predicted_p95_ms']:.0f} / {r['observed_p95_ms']:.0f}"
-                    share = f"{100 * r['predicted_share']:.2f} / {100 * r['observed_share']:.2f}"
-                    equal, late = f"{100 * r['equal_share']:.1f}", f"{r['lag_p95_ms']:.1f}"
-                    print(f"| recommended {carrier} | {name} | {out} | {equal} | {p95} | {share} | {late} |", flush=True)
-            finally:
-                twin.close()
+        for name in arguments.loads.split(","):
+            r = compared(arguments, carrier, LOADS[name])
+            out = f"{number(r['predicted_out_s'], '{:.0f}')} / {number(r['observed_out_s'], '{:.0f}')}"
+            p95 = f"{r['predicted_p95_ms']:.0f} / {r['observed_p95_ms']:.0f}"
+            share = f"{100 * r['predicted_share']:.2f} / {100 * r['observed_share']:.2f}"
+            equal, late = f"{100 * r['equal_share']:.1f}", f"{r['lag_p95_ms']:.1f}"
+            print(f"| recommended {carrier} | {name} | {out} | {equal} | {p95} | {share} | {late} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -326,8 +326,9 @@ int run(const Settings& settings) {
   spdlog::info("listening on {}:{} engine={}", settings.host, (*server)->port(), settings.engine);
 
   auto loaded = load(settings, stages);
-  if (asked_to_stop()) return stop_start(loop);
-  if (!loaded) return fail_start(loop, loaded.error());
+  const bool failed = !loaded && loaded.error().code != base::ErrorCode::kCancelled;
+  if (failed) return fail_start(loop, loaded.error());
+  if (!loaded || asked_to_stop()) return stop_start(loop);
   if (auto warm = warm_up(*loaded); !warm) return fail_start(loop, warm.error());
   if (asked_to_stop()) return stop_start(loop);
   stages.mark("warmup_done");

@@ -87,6 +87,15 @@ TEST_F(SageMakerTest, ReadsTagsToTheLastPage) {
   EXPECT_EQ(transport.body(1)["NextToken"], "t");
 }
 
+TEST_F(SageMakerTest, ListsEndpointsToTheLastPage) {
+  transport.answers = {R"({"Endpoints":[{"EndpointName":"a"},{"EndpointName":"b"}],"NextToken":"t"})",
+                       R"({"Endpoints":[{"EndpointName":"c"}]})"};
+  const auto names = SageMaker(transport).list_endpoints(deadline);
+  ASSERT_TRUE(names);
+  EXPECT_THAT(*names, ElementsAre("a", "b", "c"));
+  EXPECT_EQ(transport.body(1)["NextToken"], "t");
+}
+
 TEST_F(SageMakerTest, CreatesWhatItDescribes) {
   Model model;
   model.name = "m";

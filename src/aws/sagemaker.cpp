@@ -74,6 +74,17 @@ const VariantSummary* EndpointDescription::variant(const std::string& variant_na
   return nullptr;
 }
 
+Result<std::vector<std::string>> SageMaker::list_endpoints(base::Deadline deadline) {
+  std::vector<std::string> names;
+  auto done = call_pages(transport_, {Service::kSageMaker, "ListEndpoints", "", deadline},
+                         {{"MaxResults", 100}}, "NextToken", "NextToken", [&](const json& page) {
+                           for (const json& endpoint : list_of(page, "Endpoints"))
+                             names.push_back(text_of(endpoint, "EndpointName"));
+                         });
+  if (!done) return tl::unexpected(done.error());
+  return names;
+}
+
 Result<EndpointDescription> SageMaker::describe_endpoint(const std::string& name, base::Deadline deadline) {
   auto answer = sagemaker(transport_, "DescribeEndpoint", name, deadline, {{"EndpointName", name}});
   if (!answer) return tl::unexpected(answer.error());

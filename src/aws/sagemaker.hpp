@@ -76,6 +76,7 @@ class SageMaker {
  public:
   explicit SageMaker(Transport& transport) : transport_(transport) {}
 
+  base::Result<std::vector<std::string>> list_endpoints(base::Deadline deadline);  // names, every page
   base::Result<EndpointDescription> describe_endpoint(const std::string& name, base::Deadline deadline);
   base::Result<EndpointConfig> describe_endpoint_config(const std::string& name, base::Deadline deadline);
   base::Result<Model> describe_model(const std::string& name, base::Deadline deadline);

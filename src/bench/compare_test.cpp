@@ -24,7 +24,8 @@ class Artifacts : public testing::Test {
     artifact::QmaxArtifact a;
     a.header.fingerprint.endpoint = "speech-one";
     a.header.fingerprint.instance_type = "ml.g5.xlarge";
-    a.header.settings = {{"workload", "short", "default"}};
+    a.header.settings = {{"workload", "", "default"}};  // as an unset option is written
+    a.header.effective = {{"workload", "short"}};
     a.method = "ladder";
     a.transport = "response-stream";
     for (const int n : {1, q_max}) {

@@ -38,6 +38,24 @@ std::optional<double> price_of(const CostRow& row, const std::vector<model::Mode
   return std::nullopt;
 }
 
+}  // namespace
+
+// An older artifact holds the option alone, which is empty where it was the model file's.
+std::optional<double> characters_per_request(const artifact::Header& header) {
+  std::string spec;
+  for (const base::Setting& setting : header.settings) {
+    if (setting.name == "workload") spec = setting.value;
+  }
+  if (const auto used = header.effective.find("workload"); used != header.effective.end())
+    spec = used->second;
+  if (spec.empty()) return std::nullopt;
+  const auto texts = load::Workload::make(spec);
+  if (!texts) return std::nullopt;  // a file of texts may be gone by now
+  return texts->mean_characters();
+}
+
+namespace {
+
 CostRow row_of(const artifact::QmaxArtifact& qmax, const std::string& source) {
   CostRow row;
   row.source = source;
@@ -48,11 +66,7 @@ CostRow row_of(const artifact::QmaxArtifact& qmax, const std::string& source) {
   input.rungs = qmax.rungs;
   input.q_max = qmax.result.q_max;
   if (const auto throughput = capacity::throughput_per_instance(input)) row.throughput_rps = *throughput;
-  for (const base::Setting& setting : qmax.header.settings) {
-    if (setting.name != "workload") continue;
-    if (const auto workload = load::Workload::make(setting.value))
-      row.characters = workload->mean_characters();
-  }
+  row.characters = characters_per_request(qmax.header);
   return row;
 }
 

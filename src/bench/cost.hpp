@@ -26,6 +26,9 @@ struct CostRow {
   std::optional<double> throughput_rps, characters, price_per_hour_usd, per_million_characters_usd;
   std::optional<int> q_max;
 };
+// Of the load that an artifact was measured with; none: not known, or a file of texts that is gone.
+std::optional<double> characters_per_request(const artifact::Header& header);
+
 base::Result<std::vector<CostRow>> cost_rows(const CostOptions& options, const std::string& models_folder);
 
 int run_cost(const CostOptions& options, const PlanContext& context, const Print& print,

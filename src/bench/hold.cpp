@@ -272,8 +272,17 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   return held;
 }
 
-bool join_metric(Session& session, std::vector<HeldRung>& rungs) {
-  if (rungs.empty()) return true;
+namespace {
+
+bool waiting_is_vain(base::ErrorCode code) {
+  return code == base::ErrorCode::kForbidden || code == base::ErrorCode::kUnauthenticated ||
+         code == base::ErrorCode::kInvalidArgument;
+}
+
+}  // namespace
+
+base::Result<void> join_metric(Session& session, std::vector<HeldRung>& rungs) {
+  if (rungs.empty()) return {};
   const auto metric = capacity::concurrency_metric(session.endpoint(), session.variant());
   aws::Metric wanted{metric.metric_namespace, metric.name, {}};
   for (const auto& dimension : metric.dimensions)
@@ -286,10 +295,13 @@ bool join_metric(Session& session, std::vector<HeldRung>& rungs) {
                     })->to;
   const auto deadline = base::Deadline::after(session.clock(), kMetricPatience);
   std::vector<aws::MetricPoint> points;
+  base::Result<void> readable;
   while (true) {
     auto read = session.cloudwatch().series(wanted, "Maximum", 10, first - kMetricPeriod,
                                             last + kMetricPeriod, session.soon());
+    readable = read ? base::Result<void>() : tl::unexpected(read.error());
     if (read) points = std::move(*read);
+    if (!read && waiting_is_vain(read.error().code)) break;
     const bool complete = !points.empty() && points.back().at + 2 * kMetricPeriod > last;
     if (complete || deadline.passed(session.clock()) ||
         !session.interrupt().wait_for(std::chrono::seconds(2)))
@@ -305,7 +317,9 @@ bool join_metric(Session& session, std::vector<HeldRung>& rungs) {
     held.rung.metric = *value;
     held.rung.metric_ratio = *value / *held.rung.held_mean;
   }
-  return !session.interrupt().requested();
+  if (session.interrupt().requested()) return base::fail(base::ErrorCode::kCancelled, "interrupted");
+  if (points.empty()) return readable;
+  return {};
 }
 
 capacity::Counts count_all(const load::Driver& driver) {

@@ -39,8 +39,9 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
 
 // Joins ConcurrentRequestsPerModel (10 s, Maximum) to the rungs: the median of the periods that lie wholly
 // inside the judged part, over what the driver held. Waits up to two minutes for the last period to be
-// published; rungs whose periods never came keep nullopt.
-bool join_metric(Session& session, std::vector<HeldRung>& rungs);
+// published; rungs whose periods never came keep nullopt. Errors: kCancelled when interrupted meanwhile, else
+// why the metric could not be read: nobody may take a missing permission for a missing metric.
+base::Result<void> join_metric(Session& session, std::vector<HeldRung>& rungs);
 
 // The counts of everything the driver sent.
 capacity::Counts count_all(const load::Driver& driver);

@@ -7,6 +7,7 @@
 #include "base/error_table.hpp"
 #include "base/names.hpp"
 #include "base/sha256.hpp"
+#include "bench/cost.hpp"
 #include "bench/trace_file.hpp"
 #include "capacity/policy_search.hpp"
 #include "load/workload.hpp"
@@ -120,13 +121,11 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   const auto emf = environment.find("TTS_EMF");
   p.emits_offered_rate = emf != environment.end() && (emf->second == "1" || emf->second == "true");
   p.simulate = true;
-  std::string spec = in.model ? in.model->workload : "";
-  for (const base::Setting& setting : in.qmax.header.settings) {
-    if (setting.name == "workload") spec = setting.value;
+  p.characters_per_request = characters_per_request(in.qmax.header);
+  if (!p.characters_per_request && in.model) {
+    if (const auto texts = load::Workload::make(in.model->workload))
+      p.characters_per_request = texts->mean_characters();
   }
-  // A file of texts may be gone by now; then the characters are unknown.
-  if (const auto texts = load::Workload::make(spec); !spec.empty() && texts)
-    p.characters_per_request = texts->mean_characters();
   const model::ModelFile defaults;
   const model::ModelFile& model = in.model ? *in.model : defaults;
   p.slo_ms = options.slo_ms.value_or(in.model ? model.slo_ms : in.qmax.slo_ms);
@@ -154,6 +153,8 @@ base::Result<capacity::Plan> plan_for_trace(const PlanOptions& options, capacity
     const auto growth = capacity::growth_within(load.per_second, rules->horizon_s);
     if (growth) input.headroom = std::clamp(*growth, 1.0, capacity::kMostGrowth);
   }
+  if (const auto throughput = capacity::throughput_per_instance(input))
+    input.turning_period_s = capacity::turning_period_s(load.per_second, *throughput);
   if (options.search) {
     if (input.rule != capacity::Rule::kRecommended)
       return fail(ErrorCode::kInvalidArgument, "--search looks for a recommended policy; leave --rule out");

@@ -128,8 +128,15 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
   return measured;
 }
 
+std::string why_no_ratio(const Session& session, const base::Result<void>& joined) {
+  if (session.bare()) return "a bare server publishes no metric";
+  if (joined) return "the metric had no datapoint within the rungs";
+  if (joined.error().code == ErrorCode::kCancelled) return "interrupted while waiting for the metric";
+  return "the metric could not be read (" + base::describe(joined.error()) + ")";
+}
+
 artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
-                                   Measured& measured, double slo_ms) {
+                                   Measured& measured, double slo_ms, const base::Result<void>& joined) {
   SearchRun& run = measured.runs[measured.chosen];
   artifact::QmaxArtifact out;
   out.header = session.header(live.fingerprint);
@@ -146,9 +153,8 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   out.scatter = run.scatter;
   out.calibration.ratio = capacity::calibration_ratio(out.rungs);
   if (!out.calibration.ratio)
-    out.calibration.note = std::string(session.bare() ? "a bare server publishes no metric"
-                                                      : "the metric had no datapoint within the rungs") +
-                           "; plan needs --assume-ratio for a target in its units";
+    out.calibration.note =
+        why_no_ratio(session, joined) + "; plan needs --assume-ratio for a target in its units";
   for (const auto& each : measured.runs)
     out.runs.push_back({each.result.q_max, each.result.verdict, each.result.q_max_interval});
   out.runs_spread = measured.spread;
@@ -280,6 +286,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
       !yes)
     return end_with(session, yes.error());
 
+  const std::string workload_spec = load->workload.spec();
   // Made before the freeze and closed after it: neither may stand between a signal and restoring.
   auto rig = Rig::make(session, std::move(*load), options.load,
                        options.method == "ladder" ? options.rungs.back() : options.max_n);
@@ -298,9 +305,12 @@ int run_qmax(const QmaxOptions& options, Session& session) {
       session.complain("the rungs held so far are kept: the same command with --resume goes on from there");
     return end_with(session, measured.error());
   }
-  const bool joined = bare || join_metric(session, measured->runs[measured->chosen].rungs);
-  auto a = to_artifact(options, session, *live, *measured, slo_ms);
-  if (!joined)
+  const auto joined =
+      bare ? base::Result<void>() : join_metric(session, measured->runs[measured->chosen].rungs);
+  auto a = to_artifact(options, session, *live, *measured, slo_ms, joined);
+  a.header.effective["workload"] = workload_spec;
+  const bool interrupted = !joined && joined.error().code == ErrorCode::kCancelled;
+  if (interrupted)
     a.header.notes.push_back(
         "interrupted while waiting for the metric: the calibration ratio may be missing");
   const std::string path = session.folder() + "/qmax.json";
@@ -310,7 +320,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
     if (auto text = artifact::to_json_text(a)) std::fputs(text->c_str(), stdout);
   }
   explain(session, a, path);
-  return joined ? verdict_code(options, a) : base::kExitInterrupted;
+  return interrupted ? base::kExitInterrupted : verdict_code(options, a);
 }
 
 }  // namespace headroom::bench

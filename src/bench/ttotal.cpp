@@ -16,6 +16,7 @@
 #include "bench/hold.hpp"
 #include "bench/host.hpp"
 #include "bench/lag.hpp"
+#include "bench/quota_room.hpp"
 #include "bench/ttotal_run.hpp"
 #include "capacity/qmax.hpp"
 
@@ -67,16 +68,6 @@ base::Result<Prepared> prepare(const TtotalOptions& options, Session& session, c
   prepared.baseline_p95_ms = *baseline;
   prepared.qmax = std::move(*qmax);
   return prepared;
-}
-
-base::Result<void> check_quota(Session& session, const LiveEndpoint& live) {
-  auto quota = session.quotas().endpoint_instances(live.config.instance_type, session.soon());
-  if (!quota || !*quota) return {};  // unknown is not zero; the service itself refuses what is too much
-  if ((*quota)->value >= 2) return {};
-  return base::fail(
-      ErrorCode::kRefused,
-      fmt::format("the quota '{}' is {:.0f} and ttotal needs 2 instances; ask for more in Service Quotas",
-                  (*quota)->name, (*quota)->value));
 }
 
 struct Measured {
@@ -261,7 +252,7 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   auto prepared = prepare(options, session, load);
   if (!prepared) return end_with(session, prepared.error());
   if (auto ok = check(options, session); !ok) return end_with(session, ok.error());
-  if (auto ok = check_quota(session, prepared->live); !ok) return end_with(session, ok.error());
+  if (auto ok = room_for_two(session, prepared->live); !ok) return end_with(session, ok.error());
   // A run that goes on finds its own freeze, which drift would report.
   if (auto fine = options.resume ? base::Result<void>() : stop_at_drift(session, options.force); !fine)
     return end_with(session, fine.error());

@@ -69,6 +69,7 @@ struct PlanInput {
   double headroom = 1.25;
   double peak_rps = 0;
   double trough_rps = 0;
+  std::optional<double> turning_period_s;  // of the load, where one is known (sim_load.hpp)
   // found by policy_search.hpp; the recommended rule's own are min(0.9, 1/headroom) and 0.9
   std::optional<double> utilisation, scale_in_share;
   // known about the deployment

@@ -18,6 +18,8 @@ namespace {
 constexpr int kOutPeriodS = 10;
 constexpr int kOutEvaluations = 3;
 constexpr int kInPeriodS = 60;
+constexpr int kInEvaluations = 3;
+constexpr int kInEvaluationsTurning = 10;
 constexpr int kInCooldownS = 300;
 constexpr double kInShare = 0.9;
 
@@ -72,13 +74,22 @@ AlarmRule out_alarm(const PlanInput& input, const MetricRef& metric, double thre
   return alarm;
 }
 
+// What is given back sooner than such a load returns has to be started again at once (capacity study, section
+// 2).
+bool turns_fast(const PlanInput& input) {
+  return input.turning_period_s && input.measured_total_s &&
+         *input.turning_period_s < 4 * *input.measured_total_s;
+}
+
 // Total over 60 s below line * (n - 1). n is not a metric of its own; each carrier derives it from what it
 // has.
 AlarmRule in_alarm(const PlanInput& input, double line) {
+  const int minutes = turns_fast(input) ? kInEvaluationsTurning : kInEvaluations;
   AlarmRule alarm;
   alarm.name = policy_name(input, "in");
-  alarm.description =
-      fmt::format("Total requests/s below {:.6g} x (n - 1) for 3 minutes: n - 1 instances are enough.", line);
+  alarm.description = fmt::format(
+      "Total requests/s below {:.6g} x (n - 1) for {} minutes: n - 1 instances are enough.", line, minutes);
+  alarm.evaluation_periods = alarm.datapoints_to_alarm = minutes;
   alarm.purpose = "scale_in";
   alarm.policy = policy_name(input, "in");
   const auto query = [](const char* id, const MetricRef& metric, const char* statistic) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -242,6 +243,17 @@ TEST(RecommendedRule, ScalesInByAnAlarmThatCountsInstances) {
     EXPECT_EQ(alarm.missing_data, "breaching");
     EXPECT_THAT(alarm.sources, HasSubstr("n = "));
     EXPECT_FALSE(alarm.metric);
+  }
+}
+
+TEST(RecommendedRule, ALoadThatTurnsFasterThanFourStartsIsScaledInAfterTenOfTen) {
+  auto in = recommended();
+  for (const auto& [period_s, minutes] : {std::pair(3.9, 10), std::pair(4.1, 3)}) {
+    in.turning_period_s = period_s * *in.measured_total_s;
+    const AlarmRule alarm = make_plan(in)->policy.alarms.at(1);
+    EXPECT_EQ(alarm.evaluation_periods, minutes);
+    EXPECT_EQ(alarm.datapoints_to_alarm, minutes);
+    EXPECT_THAT(alarm.description, HasSubstr(fmt::format("for {} minutes", minutes)));
   }
 }
 

@@ -255,6 +255,30 @@ std::optional<double> growth_within(const std::vector<double>& per_second, doubl
   return growth[rank];
 }
 
+std::optional<double> turning_period_s(const std::vector<double>& per_second, double least_rps) {
+  constexpr double kQuarter = 0.25;
+  const auto means = minute_means(per_second);
+  if (means.empty()) return std::nullopt;
+  std::vector<std::size_t> turns;  // where the level was highest or lowest before it came back
+  double extreme = means.front();
+  std::size_t at = 0;
+  int direction = 0;  // +1: rising, so that `extreme` is a maximum
+  for (std::size_t i = 1; i < means.size(); ++i) {
+    const double way = means[i] - extreme;
+    if (direction * way >= 0 && direction != 0) {
+      extreme = means[i];
+      at = i;
+    } else if (std::abs(way) > std::max(least_rps, kQuarter * std::max(means[i], extreme))) {
+      if (direction != 0) turns.push_back(at);
+      direction = way > 0 ? 1 : -1;
+      extreme = means[i];
+      at = i;
+    }
+  }
+  if (turns.size() < 4) return std::nullopt;
+  return 2.0 * static_cast<double>(turns.back() - turns.front()) / static_cast<double>(turns.size() - 1);
+}
+
 double clairvoyant_hours(const std::vector<double>& per_second, double throughput_rps, double utilisation,
                          int minimum) {
   double seconds = 0;

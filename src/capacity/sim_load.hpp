@@ -58,6 +58,11 @@ std::unique_ptr<Arrivals> recorded(Trace trace);
 // ends within H from now) / (mean of the last 60 s). nullopt where no moment has load before it.
 // Source: the capacity study, section 2.
 std::optional<double> growth_within(const std::vector<double>& per_second, double horizon_s);
+// How long a load takes to swing up and down again: twice the mean time between its turns, means over 60 s
+// taken. A turn is a way back by more than `least_rps` and by more than a quarter of the level, so that noise
+// is none. nullopt for fewer than four turns. For rule R's scale-in, which a fast swing would drive to and
+// fro.
+std::optional<double> turning_period_s(const std::vector<double>& per_second, double least_rps);
 std::vector<double> per_second(const Trace& trace);
 
 // The fleet of someone who knows the future: in each minute just enough instances that none is above

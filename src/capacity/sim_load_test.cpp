@@ -75,6 +75,21 @@ TEST(SimLoad, GrowthWithoutLoadIsUnknown) {
   EXPECT_FALSE(growth_within({}, 60));
 }
 
+TEST(SimLoad, ASquareTurnsWithItsPeriodAndNoiseDoesNotTurn) {
+  std::vector<double> square, noise;
+  for (int i = 0; i < 7200; ++i) {
+    square.push_back((i / 300) % 2 == 0 ? 40 : 160);
+    noise.push_back(100 + ((i / 60) % 2 == 0 ? 9 : -9));
+  }
+  const auto period = turning_period_s(square, 20);
+  ASSERT_TRUE(period);
+  EXPECT_NEAR(*period, 600, 10);
+  EXPECT_FALSE(turning_period_s(square, 150)) << "a swing of less than an instance moves no fleet";
+  EXPECT_FALSE(turning_period_s(noise, 5));
+  EXPECT_FALSE(turning_period_s(std::vector<double>(600, 7.0), 1));
+  EXPECT_FALSE(turning_period_s({}, 1));
+}
+
 TEST(SimLoad, TheClairvoyantPaysForWhatIsNeededInEachMinute) {
   std::vector<double> load(3600, 90.0);
   EXPECT_NEAR(clairvoyant_hours(load, 17.9, 0.9, 1), 6, 1e-9);  // 90 / 16.11 = 5.6

@@ -75,7 +75,7 @@ std::optional<Parsed> parse_call(const net::Request& request, const std::string&
     call.service = find_service("GraniteServiceVersion20100801");
     call.protocol = Protocol::kCbor;
     call.operation = request.path.substr(kCborPath.size());
-    return Parsed{call, decode_cbor(body)};
+    return Parsed{call, decode_cbor(body).and_then(typed_members)};
   }
   if (request.path != "/") return std::nullopt;
   const std::string_view target = request.headers.get("x-amz-target");
@@ -83,7 +83,7 @@ std::optional<Parsed> parse_call(const net::Request& request, const std::string&
     call.service = find_service(target.substr(0, dot));
     call.operation = target.substr(dot + 1);
     if (call.service == nullptr) return std::nullopt;
-    return Parsed{call, parse_object(body)};
+    return Parsed{call, parse_object(body).and_then(typed_members)};
   }
   if (!is_form(request)) return std::nullopt;
   auto form = parse_query_form(body);

@@ -1,6 +1,8 @@
 // Checked access to request members.
 #include "cloud/json.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -236,6 +238,85 @@ base::Result<Json> parse_object(std::string_view text) {
   if (!value.is_object())
     return fail(ErrorCode::kInvalidData, "the body is not a JSON object", "SerializationException");
   return value;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 27> kNumbers{"ContainerStartupHealthCheckTimeoutInSeconds",
+                                                    "Cooldown",
+                                                    "DatapointsToAlarm",
+                                                    "DesiredInstanceCount",
+                                                    "DesiredWeight",
+                                                    "EvaluationPeriods",
+                                                    "InitialInstanceCount",
+                                                    "InitialVariantWeight",
+                                                    "MaxCapacity",
+                                                    "MaxDatapoints",
+                                                    "MaxRecords",
+                                                    "MaxResults",
+                                                    "MaximumExecutionTimeoutInSeconds",
+                                                    "MetricIntervalLowerBound",
+                                                    "MetricIntervalUpperBound",
+                                                    "MinAdjustmentMagnitude",
+                                                    "MinCapacity",
+                                                    "ModelDataDownloadTimeoutInSeconds",
+                                                    "Period",
+                                                    "ScaleInCooldown",
+                                                    "ScaleOutCooldown",
+                                                    "ScalingAdjustment",
+                                                    "TargetValue",
+                                                    "TerminationWaitInSeconds",
+                                                    "Threshold",
+                                                    "VolumeSizeInGB",
+                                                    "WaitIntervalInSeconds"};
+constexpr std::array<std::string_view, 9> kFlags{"ActionsEnabled",
+                                                 "DisableScaleIn",
+                                                 "DynamicScalingInSuspended",
+                                                 "DynamicScalingOutSuspended",
+                                                 "EnableSSMAccess",
+                                                 "IncludeNotScaledActivities",
+                                                 "RetainAllVariantProperties",
+                                                 "ReturnData",
+                                                 "ScheduledScalingSuspended"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The first member that is text and may not be; "" if there is none. Takes nulls out on the way.
+std::string tidy(Json& value) {
+  if (value.is_array()) {
+    for (Json& item : value) {
+      if (auto wrong = tidy(item); !wrong.empty()) return wrong;
+    }
+  }
+  if (!value.is_object()) return "";
+  for (auto member = value.begin(); member != value.end();) {
+    if (member->is_null()) {
+      member = value.erase(member);
+      continue;
+    }
+    if (member->is_string() && (is_one_of(member.key(), kNumbers) || is_one_of(member.key(), kFlags)))
+      return member.key();
+    // The names in a map of texts are its owner's.
+    if (member.key() != "Environment") {
+      if (auto wrong = tidy(*member); !wrong.empty()) return wrong;
+    }
+    ++member;
+  }
+  return "";
+}
+
+}  // namespace
+
+base::Result<Json> typed_members(Json body) {
+  if (const auto wrong = tidy(body); !wrong.empty()) {
+    return fail(ErrorCode::kInvalidData,
+                fmt::format("STRING_VALUE can not be converted to {}: {}",
+                            is_one_of(wrong, kFlags) ? "a Boolean" : "a number", wrong),
+                "SerializationException");
+  }
+  return body;
 }
 
 std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -68,6 +68,10 @@ class Fields {
 
 // Parses a body of at most a few MiB; kInvalidData for anything but an object (or an empty body).
 base::Result<Json> parse_object(std::string_view text);
+// What a body of a typed protocol (JSON, CBOR) means to AWS: a member that is null is not there, and a number
+// or a flag that is written as text is refused (kInvalidData, SerializationException). The query protocol has
+// texts only.
+base::Result<Json> typed_members(Json body);
 std::string dump(const Json& value);  // never throws: bytes that are not UTF-8 become U+FFFD
 
 double epoch_seconds(base::WallTime time);

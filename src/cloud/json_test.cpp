@@ -67,5 +67,18 @@ TEST(ParseObject, TakesOnlyObjects) {
   EXPECT_FALSE(parse_object(std::string(1'000'000, '[')));
 }
 
+TEST(TypedMembers, NullsAreNotThereAndTextsAreNoNumbers) {
+  EXPECT_EQ(*typed_members(Json::parse(R"({"a":null,"b":[{"Cooldown":60,"c":null}]})")),
+            Json::parse(R"({"b":[{"Cooldown":60}]})"));
+  for (const char* text : {R"({"Cooldown":"60"})", R"({"x":[{"ReturnData":"true"}]})",
+                           R"({"DeploymentConfig":{"TerminationWaitInSeconds":"30"}})"}) {
+    const auto refused = typed_members(Json::parse(text));
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().context, "SerializationException");
+  }
+  // A user's own names mean nothing to AWS.
+  EXPECT_TRUE(typed_members(Json::parse(R"({"PrimaryContainer":{"Environment":{"Period":"5"}}})")));
+}
+
 }  // namespace
 }  // namespace headroom::cloud

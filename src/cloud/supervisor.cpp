@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <exception>
 #include <map>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -63,6 +65,7 @@ struct Supervisor::Impl {
   std::map<std::string, Running> running;  // by instance id; only the thread touches it
   UsageSampler usage;
   base::SteadyTime next_usage{}, next_keep{};
+  std::string told;  // the last fault of looking after the fleet
   int wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   std::jthread thread;
 
@@ -285,11 +288,23 @@ struct Supervisor::Impl {
     settings.keep();
   }
 
+  // A record that cannot be acted on must not end the cloud: what it stops is told, and tried again.
+  Step advanced() {
+    try {
+      return world.with([&](World& w) { return advance(w, clock.wall()); });
+    } catch (const std::exception& error) {
+      if (std::exchange(told, error.what()) != error.what())
+        log(fmt::format("the fleet cannot be looked after: {}; is the state directory of another version?",
+                        told));
+      return {};
+    }
+  }
+
   void look() {
     reap();
     sample_usage();
     keep(false);
-    const Step step = world.with([&](World& w) { return advance(w, clock.wall()); });
+    const Step step = advanced();
     for (const Order& order : step.orders) carry_out(order);
     for (const SignalOrder& order : world.with([](World& w) { return std::exchange(w.signals, {}); })) {
       const auto it = running.find(order.instance);

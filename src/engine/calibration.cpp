@@ -128,6 +128,7 @@ base::Result<CalibrationRun> calibrate(const std::vector<Shares>& candidates, co
     if (keep && run.calibration.measured.size() == 1) keep(run.calibration);
     one = std::max(one, clock.steady() - started);
   }
+  run.stopped = run.stopped || (stop_asked && stop_asked());
   const auto chosen = choose_measured(run.calibration.measured);
   if (!run.stopped && (!run.engine || chosen != run.shares)) {
     run.engine.reset();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <vector>
 
 #include <fcntl.h>
@@ -105,6 +106,15 @@ base::Result<ModelEngine> make_with(const ModelEngineOptions& options, const Sha
   return finished(options, std::move(*engine), shares, why);
 }
 
+// After a calibration that was left early: what was known, or nothing, so that the next start measures.
+void put_back(const std::string& folder, const CalibrationKey& key, const std::optional<Calibration>& known) {
+  if (folder.empty()) return;
+  if (known)
+    static_cast<void>(write_calibration(folder, key, *known));
+  else
+    static_cast<void>(std::remove(calibration_path(folder, key).c_str()));
+}
+
 // The engines that are measured load several times; the stage log gets each stage once, the last of them when
 // the engine that stays is there.
 base::Result<ModelEngine> make_measured(const ModelEngineOptions& options, const CalibrationKey& key) {
@@ -116,6 +126,7 @@ base::Result<ModelEngine> make_measured(const ModelEngineOptions& options, const
     if (options.on_stage) options.on_stage(stage);
   };
   const auto most = options.calibrate == CalibrateMode::kForce ? base::Duration{} : kMostCalibrating;
+  const auto before = read_calibration(options.cache_dir, key);
   const KeepDefault keep = [&](const Calibration& so_far) {
     if (!options.cache_dir.empty()) static_cast<void>(write_calibration(options.cache_dir, key, so_far));
   };
@@ -123,9 +134,9 @@ base::Result<ModelEngine> make_measured(const ModelEngineOptions& options, const
       candidate_shares(key.limits.cores()), [&](const Shares& shares) { return make_engine(quiet, shares); },
       base::SystemClock::instance(), most, keep, options.stop_asked);
   if (!run) return tl::unexpected(run.error());
-  if (run->stopped) {  // the next start measures
-    static_cast<void>(std::remove(calibration_path(options.cache_dir, key).c_str()));
-    return base::fail(base::ErrorCode::kUnavailable, "asked to stop while calibrating");
+  if (run->stopped) {
+    put_back(options.cache_dir, key, before);
+    return base::fail(base::ErrorCode::kCancelled, "asked to stop while calibrating");
   }
   if (options.on_stage) options.on_stage(kLastStage);
   ::malloc_trim(0);

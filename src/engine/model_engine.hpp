@@ -33,7 +33,7 @@ struct ModelEngineOptions {
   CalibrateMode calibrate = CalibrateMode::kOff;
   std::function<void(std::string_view)> on_stage = {};
   // Whether the process was asked to end meanwhile: calibrating, the one long part of a start, is then left
-  // early, without an engine (kUnavailable).
+  // early, without an engine (kCancelled).
   std::function<bool()> stop_asked = {};
 };
 

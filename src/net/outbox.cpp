@@ -28,6 +28,7 @@ void Outbox::write(std::string chunk) {
 
 void Outbox::finish() {
   std::lock_guard lock(mutex_);
+  if (aborted_) return;  // a failed stream never ends well
   finished_ = true;
 }
 

@@ -310,7 +310,7 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
     } else if (!out.chunk.empty()) {
       of_chunks += out.chunk.size();
       bare_ ? void(ready += out.chunk) : append_chunk(ready, out.chunk);
-    } else if (out.finished && !bare_) {
+    } else if (out.finished && !out.broken && !bare_) {
       ready += kLastChunk;
     }
     const bool more = out.head || !out.chunk.empty();

@@ -47,14 +47,17 @@ def test_throttled_readings_neither_change_a_verdict_nor_stop_the_restoring(here
 
 
 @pytest.mark.soak
-def test_a_metric_that_never_comes_leaves_the_ratio_unknown_and_plan_refuses_to_convert(here):
+@pytest.mark.parametrize(("fault", "why"), [({"drop_metrics": True}, "had no datapoint"),
+                                            ({"throttle": {"operation": "GetMetricData", "count": 1_000_000}}, "could not be read")])
+def test_a_metric_that_never_comes_leaves_the_ratio_unknown_and_plan_refuses_to_convert(here, fault, why):
     cloud, bench = here
-    cloud.control({"drop_metrics": True})
+    cloud.control(fault)
     began = time.monotonic()
     bench.measured(*LADDER, timeout=240)
     assert time.monotonic() - began > 100  # it waited for the metric
     artifact = bench.artifact("qmax")
     assert artifact["calibration"]["ratio"] is None and "--assume-ratio" in artifact["calibration"]["note"]
+    assert why in artifact["calibration"]["note"]
     assert all(rung["metric_ratio"] is None for rung in artifact["rungs"])
 
 

@@ -59,6 +59,19 @@ def test_the_policy_itself_scales_and_its_lag_is_measured(tmp_path):
         cloud.stop()
 
 
+def test_no_room_for_a_second_instance_is_said_before_anything_is_changed(tmp_path):
+    """Instances of other endpoints count: a quota of 3 has no second one where another endpoint holds 2."""
+    cloud, bench = start(tmp_path, "--quota", "3")
+    try:
+        make_endpoint(cloud, "other", count=2, environment=FAST_PACE)
+        before = standing(cloud)
+        refused = bench.run(*SHORT)
+        assert refused.returncode == 3 and "is 3, 2 of it are in use elsewhere" in refused.stdout, refused.stdout
+        assert standing(cloud) == before and bench.journals() == []
+    finally:
+        cloud.stop()
+
+
 def test_observing_needs_a_policy_and_several_runs_take_the_slowest(tmp_path):
     cloud, bench = start(tmp_path)
     try:
