@@ -14,12 +14,16 @@ import sys
 import time
 
 import boto3
+import botocore.exceptions
 from botocore.config import Config
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SENTENCE = "Headroom measured this machine. Here is the first sentence that its speech server spoke."
 INCONCLUSIVE = 4
 NEGATIVE = 3
+START_LIMIT_S = 180
+# What a run makes anew. Left from an earlier one, it would pass for the result of a run that did not come that far.
+RESULTS = ["qmax.json", "ttotal.json", "plan.json", "validate.json", "simulate.json", "report.html"]
 
 
 def clean_environment(port: int) -> dict[str, str]:
@@ -31,6 +35,22 @@ def clean_environment(port: int) -> dict[str, str]:
         AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}",
     )
     return environment
+
+
+def use_only(environment: dict[str, str]) -> None:
+    """boto3 reads the process's own environment when a client is made: profile, files, endpoint."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ.update(environment)
+
+
+def end_at_sigterm() -> None:
+    """As SystemExit, so that what was started is stopped; once, since `timeout` sends it twice."""
+    def end(number: int, frame) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def free_port() -> int:
@@ -50,40 +70,72 @@ class Quickstart:
         self.environment = clean_environment(self.port)
         self.environment["XDG_STATE_HOME"] = str(self.out / "state")
         self.endpoint = ""
+        self.cloud: subprocess.Popen | None = None
         self.started = time.monotonic()
         self.codes: dict[str, int] = {}
 
     def say(self, text: str) -> None:
         print(f"[{time.monotonic() - self.started:6.1f} s] {text}", flush=True)
 
+    def client(self, service: str, **settings):
+        """Straight to the local cloud, whatever proxy the user has."""
+        return boto3.client(service, region_name="us-east-1", endpoint_url=self.environment["AWS_ENDPOINT_URL"],
+                            config=Config(proxies={}, **settings))
+
     def start_cloud(self) -> subprocess.Popen:
+        use_only(self.environment)
         self.out.mkdir(parents=True, exist_ok=True)
         log = open(self.out / "tts-local.log", "w")
-        cloud = subprocess.Popen(
+        self.cloud = subprocess.Popen(
             [self.bin / "tts-local", "up", self.model, "--port", str(self.port), "--state", str(self.out / "cloud"),
              "--models", str(ROOT / "models")],
             env=self.environment, stdout=log, stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C is for the measurement, which still needs the cloud to restore
         )
-        sagemaker = boto3.client("sagemaker", endpoint_url=f"http://127.0.0.1:{self.port}", region_name="us-east-1",
-                                 aws_access_key_id="local", aws_secret_access_key="local")
-        deadline = time.monotonic() + 180
+        self.wait_in_service()
+        return self.cloud
+
+    def wait_in_service(self) -> None:
+        sagemaker = self.client("sagemaker", retries={"total_max_attempts": 1})
+        seen = "no endpoint yet"
+        deadline = time.monotonic() + START_LIMIT_S
         while time.monotonic() < deadline:
-            if cloud.poll() is not None:
-                raise SystemExit(f"tts-local ended with {cloud.returncode}; its log: {self.out / 'tts-local.log'}")
+            if self.cloud.poll() is not None:
+                raise SystemExit(f"tts-local ended with {self.cloud.returncode}; its log: {self.out / 'tts-local.log'}")
             try:
-                endpoints = sagemaker.list_endpoints()["Endpoints"]
-                if endpoints and endpoints[0]["EndpointStatus"] == "InService":
-                    self.endpoint = endpoints[0]["EndpointName"]
-                    return cloud
-            except Exception:  # not listening yet
-                pass
+                for endpoint in sagemaker.list_endpoints()["Endpoints"][:1]:
+                    self.endpoint, seen = endpoint["EndpointName"], f"it is {endpoint['EndpointStatus']}"
+                    if endpoint["EndpointStatus"] == "InService":
+                        return
+            except (botocore.exceptions.ConnectionError, botocore.exceptions.HTTPClientError) as error:  # not listening yet
+                seen = str(error)
             time.sleep(0.3)
-        raise SystemExit(f"the endpoint was not InService within 3 minutes; the log: {self.out / 'tts-local.log'}")
+        raise SystemExit(f"the endpoint was not InService within {START_LIMIT_S} s ({seen}); the log: {self.out / 'tts-local.log'}")
+
+    def stop_cloud(self) -> None:
+        """tts-local has a session of its own, so nothing else ends it, and it holds the lock of its state."""
+        if self.cloud is None:
+            return
+        self.cloud.send_signal(signal.SIGTERM)
+        try:
+            self.cloud.wait(40)
+        except subprocess.TimeoutExpired:
+            self.cloud.kill()
+
+    def forget_earlier_run(self) -> None:
+        """Its results, and the scaling it applied: drift would miss the plan of a policy that is still there."""
+        for name in RESULTS:
+            (self.out / name).unlink(missing_ok=True)
+        scaling = self.client("application-autoscaling")
+        for target in scaling.describe_scalable_targets(ServiceNamespace="sagemaker")["ScalableTargets"]:
+            scaling.deregister_scalable_target(**{key: target[key] for key in ("ServiceNamespace", "ResourceId", "ScalableDimension")})
+        alarms = self.client("cloudwatch")
+        left = [alarm["AlarmName"] for alarm in alarms.describe_alarms()["MetricAlarms"]]
+        if left:
+            alarms.delete_alarms(AlarmNames=left)
 
     def speak(self) -> pathlib.Path:
-        runtime = boto3.client("sagemaker-runtime", endpoint_url=f"http://127.0.0.1:{self.port}", region_name="us-east-1",
-                               aws_access_key_id="local", aws_secret_access_key="local", config=Config(read_timeout=120))
+        runtime = self.client("sagemaker-runtime", read_timeout=120)
         answer = runtime.invoke_endpoint(EndpointName=self.endpoint, ContentType="application/json",
                                          Body=json.dumps({"text": SENTENCE, "voice": "af_heart", "format": "wav"}))
         path = self.out / "first.wav"
@@ -99,6 +151,10 @@ class Quickstart:
             code = process.wait()
         except KeyboardInterrupt:  # tts-bench got the signal too: let it restore
             raise SystemExit(process.wait()) from None
+        except SystemExit:  # SIGTERM came to this process alone: let it restore
+            process.terminate()
+            process.wait()
+            raise
         self.codes[command] = code
         if code not in (0, NEGATIVE, INCONCLUSIVE):
             raise SystemExit(f"tts-bench {command} ended with {code}; everything so far lies in {self.out}")
@@ -120,27 +176,27 @@ class Quickstart:
         return self.bench("ttotal", *words)
 
     def run(self) -> int:
-        self.say("starting the local cloud with real speech")
-        cloud = self.start_cloud()
         try:
-            wav = self.speak()
-            self.say(f"spoken: {wav}")
-            self.bench("thaw", "--yes")  # what a run that was killed before may have left
-            self.bench("drift")
-            if self.bench("qmax", "--yes", "--budget", "240", "--max-hold", "60") != NEGATIVE and self.two_at_once():
-                if self.measure_ttotal() == 0 and self.bench("plan") == 0:
-                    self.bench("apply", "--yes")
-                    self.bench("validate")
-                    self.bench("simulate", "--plan", str(self.out / "plan.json"), "--load", "day", "--quiet")
-            self.bench("report", "--quiet")
-            print(summary(self.out, self.codes, wav))
-            return 0
+            self.say("starting the local cloud with real speech")
+            self.start_cloud()
+            return self.measure()
         finally:
-            cloud.send_signal(signal.SIGTERM)
-            try:
-                cloud.wait(40)
-            except subprocess.TimeoutExpired:
-                cloud.kill()
+            self.stop_cloud()
+
+    def measure(self) -> int:
+        wav = self.speak()
+        self.say(f"spoken: {wav}")
+        self.bench("thaw", "--yes")  # what a run that was killed before may have left
+        self.forget_earlier_run()
+        self.bench("drift")
+        if self.bench("qmax", "--yes", "--budget", "240", "--max-hold", "60") != NEGATIVE and self.two_at_once():
+            if self.measure_ttotal() == 0 and self.bench("plan") == 0:
+                self.bench("apply", "--yes")
+                self.bench("validate")
+                self.bench("simulate", "--plan", str(self.out / "plan.json"), "--load", "day", "--quiet")
+        self.bench("report", "--quiet")
+        print(summary(self.out, self.codes, wav))
+        return 0
 
 
 def load(path: pathlib.Path) -> dict:
@@ -192,7 +248,9 @@ def main() -> int:
     parser.add_argument("--out", default=str(ROOT / "artifacts" / "quickstart"), help="folder for artifacts, logs and the spoken WAV")
     parser.add_argument("--model", default="kokoro-82m-local", help="model file under models/")
     parser.add_argument("--bin", default=str(ROOT / "build" / "release" / "bin"), help="folder of the programs")
-    return Quickstart(parser.parse_args()).run()
+    options = parser.parse_args()
+    end_at_sigterm()
+    return Quickstart(options).run()
 
 
 if __name__ == "__main__":

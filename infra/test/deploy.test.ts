@@ -236,6 +236,24 @@ test("destroy removes the endpoint first and keeps what is shared, unless told",
   assert.deepEqual(cloud.log, [`delete ${FOUNDATION}`, "delete bucket headroom-speech-123456789012-us-east-1"]);
 });
 
+test("a bucket is deleted where it is ours, not there where it is absent, and where it may not be read nothing is deleted", async () => {
+  const whole = parseOptions(["destroy", "kokoro-82m", "--yes", "--foundation", "--delete-weights"]);
+  const cloud = new FakeCloud();
+  await deploy([one], templates, options(), cloud, new FakeTerminal());
+  cloud.log = [];
+  cloud.bucket = "foreign";
+  const problem = await failure(destroy(["kokoro-82m"], [], whole, cloud, new FakeTerminal()));
+  assert.match(problem.message, /headroom-speech-123456789012-us-east-1 may not be read or belongs to another account; nothing was deleted/);
+  assert.equal(cloud.log.length, 0);
+  for (const [state, said, calls] of [["absent", "not there", 0], ["ours", "deleted", 1]] as const) {
+    cloud.bucket = state;
+    const terminal = new FakeTerminal();
+    await destroy(["kokoro-82m"], [], whole, cloud, terminal);
+    assert.equal(terminal.said.at(-1), `bucket headroom-speech-123456789012-us-east-1: ${said}`);
+    assert.equal(cloud.log.filter((line) => line.startsWith("delete bucket")).length, calls);
+  }
+});
+
 test("the foundation stays while another model stands on it", async () => {
   const cloud = new FakeCloud();
   cloud.stacks.set("SpeechEndpointStack-other", { name: "SpeechEndpointStack-other", status: "CREATE_COMPLETE", reason: "", outputs: {} });
@@ -260,6 +278,17 @@ test("a new instance type takes target and policies away first, since SageMaker 
   const between = withoutWhatBlocks(before, JSON.stringify({ Resources: { Config: machine("ml.g6.xlarge"), ...scaled } }));
   assert.deepEqual(Object.keys(JSON.parse(between ?? "{}").Resources), ["Config"]);
   assert.equal(withoutWhatBlocks(JSON.stringify({ Resources: { Config: machine("ml.g5.xlarge") } }), JSON.stringify({ Resources: { Config: machine("ml.g6.xlarge") } })), undefined);
+});
+
+test("a stack of this name that others wrote in YAML is deployed over", async () => {
+  const cloud = new FakeCloud();
+  cloud.stacks.set(ENDPOINT, { name: ENDPOINT, status: "CREATE_COMPLETE", reason: "", outputs: {} });
+  const yaml = "Resources:\n  Config:\n    Type: AWS::SageMaker::EndpointConfig\n";
+  cloud.bodies.set(ENDPOINT, yaml);
+  const machine = { Type: "AWS::SageMaker::EndpointConfig", Properties: { ProductionVariants: [{ InstanceType: "ml.g5.xlarge" }] } };
+  assert.equal(withoutWhatBlocks(yaml, JSON.stringify({ Resources: { Config: machine } })), undefined);
+  assert.equal(await deploy([one], templates, options(), cloud, new FakeTerminal()), 0);
+  assert.deepEqual(cloud.log.filter((line) => line.endsWith(ENDPOINT)), [`prepare ${ENDPOINT}`, `execute ${ENDPOINT}`]);
 });
 
 test("a difference names the resource, the property and both values", () => {

@@ -37,6 +37,12 @@ for (const [name, content, expected, change] of rows) {
   });
 }
 
+test("a bidirectional stream sends other requests, so its plan names another workload hash", () => {
+  const bidirectional = (text: string): string => text.replace('kind = "response-stream"', 'kind = "bidirectional"');
+  assert.deepEqual(failed(withPrint({ transport: "bidirectional", workload_hash: "28c608c94776feb1" }), bidirectional), []);
+  assert.deepEqual(failed(withPrint({ transport: "bidirectional" }), bidirectional), ["workload"]);
+});
+
 test("an assumed ratio converts the units, and a rate needs none", () => {
   assert.deepEqual(failed(withFields({ calibration_ratio: null, ratio_assumed: true })), []);
   assert.deepEqual(failed({ ...plan("offered-rate"), calibration_ratio: null }), []);

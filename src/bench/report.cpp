@@ -2,9 +2,11 @@
 #include "bench/report.hpp"
 
 #include <filesystem>
+#include <utility>
 
 #include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
+#include "base/sha256.hpp"
 #include "model/model_file.hpp"
 #include "report/report.hpp"
 
@@ -24,6 +26,20 @@ base::Result<void> take(std::optional<Artifact>& into, const std::string& path,
   if (!artifact) return tl::unexpected(artifact.error());
   into = std::move(*artifact);
   return {};
+}
+
+// The page shows the plan beside the folder's measurements, which need not be those that it was made from.
+void note_other_inputs(artifact::PlanArtifact& plan, const std::string& folder, const Print& complain) {
+  using Input = std::pair<const char*, std::string>;
+  for (const auto& [name, planned] :
+       {Input{"qmax.json", plan.qmax_sha256}, Input{"ttotal.json", plan.ttotal_sha256}}) {
+    const auto beside = base::sha256_file(folder + "/" + name);
+    if (!beside || planned.empty() || *beside == planned) continue;  // an absent one is not shown
+    const std::string note =
+        std::string("made from another ") + name + " than the one beside it; plan again: tts-bench plan";
+    complain("warning: plan.json was " + note + "\n");
+    plan.header.notes.push_back(note);
+  }
 }
 
 base::Result<std::string> folder_of(const PlanContext& context, std::string& endpoint) {
@@ -67,6 +83,7 @@ int run_report(const ReportOptions& options, const PlanContext& context, const P
                            take(input.simulate, *folder + "/simulate.json", &artifact::read_simulate)}) {
     if (!read) return told(read.error());
   }
+  if (input.plan) note_other_inputs(*input.plan, *folder, complain);
   if (!input.qmax && !input.ttotal && !input.plan)
     return told(
         {ErrorCode::kNotFound,

@@ -122,6 +122,7 @@ def test_status_shows_what_stands_where_cloudformation_is_not_offered(tmp_path):
 def test_a_model_for_gpu_machines_speaks_on_the_cpu_in_a_local_cloud(tmp_path):
     cloud = LocalCloud(tmp_path / "cloud", command=("up", str(ROOT / "models" / "kokoro-82m.toml")))
     try:
+        wait_for(lambda: cloud.client("sagemaker").list_endpoints()["Endpoints"])  # it listens before it creates
         wait_status(cloud.client("sagemaker"), ENDPOINT)
         container = cloud.client("sagemaker").describe_model(ModelName=ENDPOINT)["PrimaryContainer"]
         assert container["Environment"] == {"TTS_ENGINE": "openvino"}
@@ -164,13 +165,27 @@ def test_the_container_takes_every_variable_of_the_stack_and_prints_the_policys_
         cloud.stop()
 
 
-def test_workload_hashes_are_those_of_tts_bench(tmp_path):
-    source = (INFRA / "src" / "plan" / "workload.ts").read_text()
-    for workload in ("short", "agent"):
-        done = subprocess.run([BIN / "tts-bench", "qmax", "--endpoint", "e", "--workload", workload, "--dry-run", "--region", "us-east-1"],
+def infra_hash(workload: str, transport: str) -> str:
+    node = shutil.which("node", path=f"{pathlib.Path.home()}/.cache/headroom/node/bin:{os.environ['PATH']}")
+    script = f"""const {{ workloadHash }} = await import("file://{INFRA}/src/plan/workload.ts");
+                 console.log(workloadHash({json.dumps(workload)}, {json.dumps(transport)}));"""
+    done = subprocess.run([node, "--import", f"file://{INFRA}/node_modules/tsx/dist/loader.mjs", "--input-type=module", "-e", script],
+                          cwd=INFRA, env={**clean_environment(), "TSX_TSCONFIG_PATH": str(INFRA / "tsconfig.json")},
+                          text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("transport", ["response-stream", "buffered", "bidirectional"])
+def test_workload_hashes_are_those_of_tts_bench(tmp_path, transport):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"text": "One."}\n\n{"text": "Two, \\u00fcber.", "t_s": 1.5}\n')
+    for workload in ("short", "agent", f"file:{lines}"):
+        done = subprocess.run([BIN / "tts-bench", "qmax", "--endpoint", "e", "--workload", workload, "--transport", transport, "--dry-run",
+                               "--region", "us-east-1"],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), timeout=60)
         told = done.stdout.split("(hash ")[1].split(")")[0]
-        assert f'{workload}: "{told}"' in source, done.stdout
+        assert infra_hash(workload, transport) == told, done.stdout
 
 
 WRONG = [

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -99,3 +100,22 @@ def test_it_reads_without_colour(page):
     assert len(signs) >= 2 and len(set(signs.values())) == len(signs)
     # The parts of the stage bar are named in a numbered list in the same order.
     assert page.run("document.querySelectorAll('.bar .part').length == document.querySelectorAll('.keys li').length")
+
+
+@pytest.mark.parametrize("name", ["qmax", "ttotal"])
+def test_it_says_that_the_plan_was_made_from_another_measurement(made, tmp_path, name):
+    folder = tmp_path / "again"
+    shutil.copytree(made, folder)
+
+    def report() -> str:
+        done = subprocess.run([BIN / "tts-bench", "report", "--endpoint", "speech-published", "--out", folder, "--quiet"], cwd=ROOT,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stderr
+
+    note = f"made from another {name}.json than the one beside it; plan again: tts-bench plan"
+    assert report() == "" and note not in (folder / "report.html").read_text()
+    with open(folder / f"{name}.json", "a") as file:
+        file.write("\n")  # the same figures, another file
+    assert report() == f"warning: plan.json was {note}\n"
+    assert note in (folder / "report.html").read_text()

@@ -1,6 +1,7 @@
 // What AWS does not change in place, and the template in between that lacks it. Pure.
 // A policy keeps its name and changes its type: PutScalingPolicy refuses. An instance type changes while a scalable target stands:
 // UpdateEndpoint refuses (SageMaker Developer Guide, "Update endpoints that use auto scaling").
+import { parseTemplate } from "./stack_runner.ts";
 
 interface Resource { Type: string; Properties?: Record<string, unknown>; DependsOn?: string | string[] }
 interface Template { Resources?: Record<string, Resource> }
@@ -18,9 +19,9 @@ function instanceTypes(template: Template): string {
     .map((one) => (one.Properties?.["ProductionVariants"] as { InstanceType?: string }[] | undefined)?.map((variant) => variant.InstanceType)));
 }
 
-// The deployed template without what stands in the way; undefined: nothing does.
+// The deployed template without what stands in the way; undefined: nothing does, or it is not JSON and nobody can tell.
 export function withoutWhatBlocks(deployed: string, wanted: string): string | undefined {
-  const old = JSON.parse(deployed) as Template;
+  const old = parseTemplate(deployed) as Template;
   const made = JSON.parse(wanted) as Template;
   const types = typesByName(made);
   const otherMachine = instanceTypes(old) !== instanceTypes(made);

@@ -83,7 +83,7 @@ function aboutPlan(model: ModelFile, plan: Plan, path: string, notes: string[]):
   same("endpoint", "endpoint", print.endpoint, model.endpoint);
   same("instance_type", "instance type", print.instance_type, model.instanceType);
   same("transport", "transport", print.transport ?? plan.transport, model.transport);
-  same("workload", `workload hash`, print.workload_hash, workloadHash(model.workload));
+  same("workload", `workload hash`, print.workload_hash, workloadHash(model.workload, model.transport));
   if (plan.slo_ms != null && plan.slo_ms !== model.sloMs) {
     notes.push(`the plan is for an SLO of ${plan.slo_ms} ms, ${model.path} says ${model.sloMs} ms`);
   }
