@@ -162,6 +162,16 @@ base::Result<std::string> model_path(const Settings& s) {
   return fmt::format("{}/{}.toml", s.models_folder, s.model);
 }
 
+std::string in_url(const std::string& host) {
+  return host.find(':') == std::string::npos ? host : "[" + host + "]";
+}
+
+// Where a client on this machine finds what listens there; `usual` is a name of 127.0.0.1.
+std::string reached_at(const std::string& host, const char* usual) {
+  const bool everywhere = host == "0.0.0.0" || host == "::";
+  return everywhere || host == "127.0.0.1" || host == "localhost" ? usual : in_url(host);
+}
+
 int up(cloud::LocalCloud& local, const Settings& s, const sigset_t& signals, bool& interrupted) {
   const auto path = model_path(s);
   if (!path) return failed(path.error());
@@ -177,14 +187,14 @@ int up(cloud::LocalCloud& local, const Settings& s, const sigset_t& signals, boo
   if (!name) return failed(name.error());
   fmt::print(
       "endpoint {} is InService. In another terminal:\n\n"
-      "  export AWS_ENDPOINT_URL=http://127.0.0.1:{} AWS_REGION={}\n"
+      "  export AWS_ENDPOINT_URL=http://{}:{} AWS_REGION={}\n"
       "  export AWS_ACCESS_KEY_ID={} AWS_SECRET_ACCESS_KEY={}\n"
       "  tts-bench drift --endpoint {}\n\n"
-      "The status page is http://127.0.0.1:{}/; bidirectional streams need what `tts-local trust` "
+      "The status page is http://{}:{}/; bidirectional streams need what `tts-local trust` "
       "prints.\n\n",
-      *name, local.port(), s.cloud.region,
+      *name, reached_at(s.host, "127.0.0.1"), local.port(), s.cloud.region,
       s.cloud.credentials.empty() ? "local" : s.cloud.credentials.substr(0, s.cloud.credentials.find(':')),
-      s.cloud.credentials.empty() ? "local" : "...", *name, local.port());
+      s.cloud.credentials.empty() ? "local" : "...", *name, reached_at(s.host, "127.0.0.1"), local.port());
   std::fflush(stdout);
   return base::kExitGood;
 }
@@ -197,8 +207,8 @@ int trust(const Settings& s) {
       "# The certificate authority of this tts-local; its private key was never kept.\n"
       "export SSL_CERT_FILE={}\n"
       "# Where clients of InvokeEndpointWithBidirectionalStream find it{}:\n"
-      "export AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=https://localhost:{}\n",
-      *ca, port == 0 ? " (the first line of tts-local names the port)" : "",
+      "export AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2=https://{}:{}\n",
+      *ca, port == 0 ? " (the first line of tts-local names the port)" : "", reached_at(s.host, "localhost"),
       port == 0 ? std::string("PORT") : std::to_string(port));
   return base::kExitGood;
 }
@@ -221,11 +231,11 @@ int run(Settings& s, const std::string& command) {
   s.cloud.log = [](std::string_view line) { spdlog::info("{}", line); };
   auto local = cloud::LocalCloud::start(s.cloud);
   if (!local) return failed(local.error());
-  fmt::print("tts-local: listening on http://{}:{}, {}; bidirectional streams on https://localhost:{}\n",
-             s.host, (*local)->port(),
+  fmt::print("tts-local: listening on http://{}:{}, {}; bidirectional streams on https://{}:{}\n",
+             in_url(s.host), (*local)->port(),
              (*local)->checks_signatures() ? "signatures are checked"
                                            : "any signature is taken (--credentials AKID:SECRET checks them)",
-             (*local)->bidi_port());
+             reached_at(s.host, "localhost"), (*local)->bidi_port());
   std::fflush(stdout);
 
   bool interrupted = false;

@@ -22,21 +22,6 @@ using base::fail;
 
 constexpr std::size_t kStreamsPerConnection = 64;
 
-// A general redirect over plain http (--endpoint-url, too) cannot carry HTTP/2 over TLS: then the service's
-// own variable counts, else the port beside it, where tts-local has this service.
-EndpointUrl bidi_endpoint(const Settings& settings) {
-  EndpointUrl url = settings.endpoint(Service::kSageMakerRuntimeHttp2);
-  if (url.redirected && !url.tls && url.loopback()) {
-    if (const auto own = process_environment()("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2")) {
-      if (auto parsed = parse_endpoint_url(*own)) return *parsed;
-    }
-    url.tls = true;
-    url.host = "localhost";
-    ++url.port;
-  }
-  return url;
-}
-
 // Requests that only open connections: what is left of them lives until the last has ended. Who waits in
 // slices waits for the same ones again.
 struct Warming {
@@ -82,7 +67,7 @@ class BidiInvoker final : public Invoker, public std::enable_shared_from_this<Bi
     }
     aws_socket_options socket{};
     socket.type = AWS_SOCKET_STREAM;
-    socket.domain = AWS_SOCKET_IPV4;
+    socket.domain = url_.host.find(':') == std::string::npos ? AWS_SOCKET_IPV4 : AWS_SOCKET_IPV6;
     socket.connect_timeout_ms = static_cast<std::uint32_t>(base::to_ms(options_.connect_timeout));
     socket.tcp_nodelay = AWS_SOCKET_TCP_NODELAY_ON;
     aws_tls_connection_options tls{};
@@ -281,10 +266,25 @@ class BidiHandle final : public Invoker {
 
 }  // namespace
 
+// A general redirect over plain http (--endpoint-url, too) cannot carry HTTP/2 over TLS: then the service's
+// own variable counts, else the port beside it, where tts-local has this service. The host stays: another
+// address of this machine may belong to another tts-local.
+EndpointUrl bidi_endpoint(const Settings& settings, const Environment& environment) {
+  EndpointUrl url = settings.endpoint(Service::kSageMakerRuntimeHttp2);
+  if (url.redirected && !url.tls && url.loopback()) {
+    if (const auto own = environment("AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2")) {
+      if (auto parsed = parse_endpoint_url(*own)) return *parsed;
+    }
+    url.tls = true;
+    ++url.port;
+  }
+  return url;
+}
+
 base::Result<std::unique_ptr<Invoker>> make_bidi_invoker(Runtime& runtime, const Settings& settings,
                                                          std::shared_ptr<Credentials> credentials,
                                                          InvokerOptions options) {
-  const EndpointUrl url = bidi_endpoint(settings);
+  const EndpointUrl url = bidi_endpoint(settings, process_environment());
   if (!url.tls) {
     return fail(ErrorCode::kInvalidArgument, "the bidirectional stream needs https, and it would go to " +
                                                  url.url() +

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "aws/bidi_invoker.hpp"
 #include "aws/credentials.hpp"
 
 namespace headroom::aws {
@@ -116,6 +117,25 @@ TEST_F(SettingsTest, NamesWhatIsWrong) {
   const auto bad = load({}, {{"AWS_REGION", "us-east-1"}, {"AWS_ENDPOINT_URL", "localhost:1"}});
   EXPECT_THAT(bad.error().message, HasSubstr("'localhost:1'"));
   EXPECT_THAT(bad.error().context, HasSubstr("AWS_ENDPOINT_URL"));
+}
+
+TEST_F(SettingsTest, TheBidirectionalStreamStaysOnTheHostThatWasNamed) {
+  const Environment none = [](const std::string&) { return std::nullopt; };
+  for (const auto& [given, expected] :
+       std::map<std::string, std::string>{{"http://[::1]:4599", "https://[::1]:4600"},
+                                          {"http://127.0.0.2:4599", "https://127.0.0.2:4600"},
+                                          {"http://localhost:4599", "https://localhost:4600"},
+                                          {"https://localhost:4599", "https://localhost:4599"}}) {
+    const auto settings = load({.endpoint_url = given}, {});
+    ASSERT_TRUE(settings);
+    EXPECT_EQ(bidi_endpoint(*settings, none).url(), expected);
+  }
+  const auto settings = load({.endpoint_url = "http://[::1]:4599"}, {});
+  const auto own = bidi_endpoint(*settings, [](const std::string& name) -> std::optional<std::string> {
+    if (name != "AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2") return std::nullopt;
+    return "https://localhost:7000";
+  });
+  EXPECT_EQ(own.url(), "https://localhost:7000");
 }
 
 TEST(EndpointUrl, ParsesAndRefuses) {

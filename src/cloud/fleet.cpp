@@ -60,6 +60,7 @@ bool settle_exit(World& world, Endpoint& endpoint, Fleet& fleet, Instance& insta
     failed_start(*variant, now);
   if (variant != nullptr && instance.state == InstanceState::kInService) variant->failures = 0;
   if (fleet.serves) world.metrics.remove_source(concurrency(endpoint, instance.variant), instance.id);
+  world.logs.end(endpoint_log_group(endpoint.name), log_stream_name(instance));
   return true;
 }
 
@@ -76,6 +77,7 @@ void advance_instance(World& world, Endpoint& endpoint, Fleet& fleet, Instance& 
         instance.exited = true;
         instance.exit_reason = "its start was told to fail";
       } else {
+        world.logs.begin(endpoint_log_group(endpoint.name), log_stream_name(instance));
         order(Order::Kind::kStart);
       }
       return;

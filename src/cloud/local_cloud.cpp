@@ -176,12 +176,17 @@ struct LocalCloud::Impl {
     return front->run("sagemaker", operation, in);
   }
 
-  // Waits for a status; kCancelled when no longer wanted.
+  // Waits for a status, "" for its end; kCancelled when no longer wanted, kNotFound for an endpoint that
+  // somebody deleted meanwhile.
   base::Result<void> wait_for(const std::string& endpoint, std::string_view status,
                               const std::function<bool()>& wanted) {
     while (true) {
       const auto described = run("DescribeEndpoint", {{"EndpointName", endpoint}});
-      const std::string now = described ? (*described)["EndpointStatus"].get<std::string>() : "";
+      if (!described) {
+        if (status.empty() && described.error().code == ErrorCode::kNotFound) return {};
+        return tl::unexpected(described.error());
+      }
+      const std::string now = (*described)["EndpointStatus"];
       if (now == status) return {};
       if (now == "Failed" && status == "InService")
         return fail(ErrorCode::kUnavailable,
@@ -189,6 +194,23 @@ struct LocalCloud::Impl {
       if (!wanted()) return fail(ErrorCode::kCancelled, "interrupted");
       std::this_thread::sleep_for(std::chrono::milliseconds{50});
     }
+  }
+
+  // Deletes what is there; that somebody else was faster is fine.
+  base::Result<void> remove(const char* operation, const Json& in) {
+    const auto done = run(operation, in);
+    if (!done && done.error().code != ErrorCode::kNotFound) return tl::unexpected(done.error());
+    return {};
+  }
+
+  base::Result<void> remove_all(const std::string& name, bool endpoint, const std::function<bool()>& wanted) {
+    if (endpoint) {
+      log(fmt::format("replacing endpoint {}: the model file says something else than what runs", name));
+      if (const auto told = remove("DeleteEndpoint", {{"EndpointName", name}}); !told) return told;
+      if (const auto gone = wait_for(name, "", wanted); !gone) return gone;
+    }
+    if (const auto gone = remove("DeleteEndpointConfig", {{"EndpointConfigName", name}}); !gone) return gone;
+    return remove("DeleteModel", {{"ModelName", name}});
   }
 
   base::Result<std::string> up(const UpRequest& request, const std::function<bool()>& wanted);
@@ -223,13 +245,8 @@ base::Result<std::string> LocalCloud::Impl::up(const UpRequest& request,
                     (*config)["ProductionVariants"] == Json::array({variant}) && endpoint &&
                     (*endpoint)["EndpointStatus"] != "Failed" && (*endpoint)["EndpointStatus"] != "Deleting";
   if (!same) {
-    if (endpoint) {
-      log(fmt::format("replacing endpoint {}: the model file says something else than what runs", name));
-      run("DeleteEndpoint", {{"EndpointName", name}});
-      if (const auto gone = wait_for(name, "", wanted); !gone) return tl::unexpected(gone.error());
-    }
-    if (config) run("DeleteEndpointConfig", {{"EndpointConfigName", name}});
-    if (model) run("DeleteModel", {{"ModelName", name}});
+    if (const auto gone = remove_all(name, endpoint.has_value(), wanted); !gone)
+      return tl::unexpected(gone.error());
     for (const auto& [operation, in] : std::initializer_list<std::pair<const char*, Json>>{
              {"CreateModel", {{"ModelName", name}, {"PrimaryContainer", container}}},
              {"CreateEndpointConfig",

@@ -68,9 +68,11 @@ int take_embedded_metrics(MetricStore& store, std::string_view text) {
     const Json& head = parsed->at("_aws");
     const double ms = head.at("Timestamp");
     if (!std::isfinite(ms) || ms < 0 || ms > 9e12) return 0;
+    const base::WallTime at = from_epoch_seconds(ms / 1000);
+    if (!store.takes_time(at)) return 0;
     int taken = 0;
     for (const Json& directive : head.at("CloudWatchMetrics"))
-      taken += take_directive(store, directive, *parsed, from_epoch_seconds(ms / 1000));
+      taken += take_directive(store, directive, *parsed, at);
     return taken;
   } catch (const Json::exception&) {
     return 0;

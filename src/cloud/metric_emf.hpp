@@ -2,8 +2,8 @@
 //
 // A line that is not a JSON object with an "_aws" member is no metric and no error; a malformed one is
 // ignored, as CloudWatch does. Taken: numbers and lists of numbers, each dimension set, "Timestamp" in epoch
-// milliseconds. Not thread safe: the caller locks. Source: CloudWatch user guide, "Specification: Embedded
-// metric format".
+// milliseconds, within what PutMetricData takes. Not thread safe: the caller locks. Source: CloudWatch user
+// guide, "Specification: Embedded metric format".
 #pragma once
 
 #include <string_view>

@@ -57,14 +57,23 @@ TEST_F(Lines, OfFasterTimeGiveAlarmsAndClientsTheSameRate) {
             (capacity::TimeSeries{{now - 60, 6}}));
 }
 
+TEST_F(Lines, OfAnotherTimeAreDropped) {
+  for (const char* ms : {"1800007201000", "1798790399000", "9000000000000"}) {
+    const std::string line = R"({"_aws":{"Timestamp":)" + std::string(ms) +
+                             R"(,"CloudWatchMetrics":[{"Namespace":"N","Metrics":[{"Name":"a"}]}]},"a":1})";
+    EXPECT_EQ(take_embedded_metrics(store, line), 0) << ms;
+  }
+  EXPECT_TRUE(store.list().empty());
+}
+
 TEST_F(Lines, ThatAreNoMetricsAreNoMetrics) {
   for (
       const char* line :
       {"", "plain", "{\"_aws\"", "{\"_aws\":1}", "{\"_aws\":{}}",
        R"({"_aws":{"Timestamp":"x","CloudWatchMetrics":[]}})",
-       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"AWS/X","Metrics":[{"Name":"a"}]}]},"a":1})",
-       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"N","Dimensions":[["D"]],"Metrics":[{"Name":"a"}]}]},"a":1})",
-       R"({"_aws":{"Timestamp":1,"CloudWatchMetrics":[{"Namespace":"N","Metrics":[{"Name":"a"}]}]},"a":"1"})"})
+       R"({"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"AWS/X","Metrics":[{"Name":"a"}]}]},"a":1})",
+       R"({"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N","Dimensions":[["D"]],"Metrics":[{"Name":"a"}]}]},"a":1})",
+       R"({"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"N","Metrics":[{"Name":"a"}]}]},"a":"1"})"})
     EXPECT_EQ(take_embedded_metrics(store, line), 0) << line;
   EXPECT_TRUE(store.list().empty());
 }

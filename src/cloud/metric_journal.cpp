@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,6 +20,17 @@ using base::fail;
 namespace {
 
 constexpr std::size_t kMaxFile = 32U << 20U;
+
+// Why it could not, "" if all is written.
+std::string write_all(int fd, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const auto wrote = ::write(fd, text.data() + done, text.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return std::strerror(errno);
+    done += static_cast<std::size_t>(wrote);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -44,34 +56,57 @@ base::Result<void> MetricJournal::load(World& world) {
 base::Result<void> MetricJournal::rotate(base::Guarded<World>& world) {
   if (::rename(path_.c_str(), older_path_.c_str()) != 0)
     return fail(ErrorCode::kIo, fmt::format("cannot rename {}: {}", path_, std::strerror(errno)));
-  const std::string first = world.with([&](World& w) {
-    w.metrics.restart_journal();
-    return header(w);
-  });
-  size_ = first.size();
-  return base::write_file_atomically(path_, first, 0600);
+  world.with([](World& w) { w.metrics.restart_journal(); });
+  size_ = 0;
+  torn_ = false;
+  return {};
+}
+
+void MetricJournal::take(base::Guarded<World>& world) {
+  std::string lines = world.with([](World& w) { return w.metrics.take_journal(); });
+  if (!lines.empty()) waiting_.push_back(std::move(lines));
+}
+
+// All that waits in one piece: it is in the file as a whole or not at all.
+base::Result<void> MetricJournal::write_waiting(const std::string& first) {
+  const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return fail(ErrorCode::kIo, fmt::format("cannot open {}: {}", path_, std::strerror(errno)));
+  const off_t before = ::lseek(fd, 0, SEEK_END);
+  std::string out = before == 0 ? first : torn_ ? "\n" : "";
+  for (const std::string& lines : waiting_) out += lines;
+  const std::string why = write_all(fd, out);
+  if (!why.empty()) torn_ = ::ftruncate(fd, before) != 0;
+  ::close(fd);
+  if (!why.empty()) return fail(ErrorCode::kIo, fmt::format("cannot write {}: {}", path_, why));
+  size_ = static_cast<std::size_t>(before) + out.size();
+  torn_ = false;
+  waiting_.clear();
+  return {};
+}
+
+void MetricJournal::forget_oldest() {
+  std::size_t bytes = 0;
+  for (const std::string& lines : waiting_) bytes += lines.size();
+  while (bytes > max_waiting_) {
+    bytes -= waiting_.front().size();
+    waiting_.pop_front();
+  }
 }
 
 base::Result<void> MetricJournal::append(base::Guarded<World>& world) {
-  if (size_ > kMaxFile) {
+  // What waits may rest on names in this file, so it has to be in it before the next begins.
+  if (size_ > kMaxFile && waiting_.empty()) {
     if (const auto done = rotate(world); !done) return done;
   }
-  const std::string lines = world.with([](World& w) { return w.metrics.take_journal(); });
-  if (lines.empty()) return {};
-  const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return fail(ErrorCode::kIo, fmt::format("cannot open {}: {}", path_, std::strerror(errno)));
-  std::size_t done = 0;
-  while (done < lines.size()) {
-    const auto wrote = ::write(fd, lines.data() + done, lines.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) break;
-    done += static_cast<std::size_t>(wrote);
+  take(world);
+  if (waiting_.empty()) return {};
+  const auto written = write_waiting(world.with([](World& w) { return header(w); }));
+  if (!written) {
+    // Later lines must not rest on names that may be forgotten.
+    world.with([](World& w) { w.metrics.restart_journal(); });
+    forget_oldest();
   }
-  size_ += done;
-  const std::string why = done < lines.size() ? std::strerror(errno) : "";
-  ::close(fd);
-  if (!why.empty()) return fail(ErrorCode::kIo, fmt::format("cannot write {}: {}", path_, why));
-  return {};
+  return written;
 }
 
 }  // namespace headroom::cloud

@@ -2,6 +2,7 @@
 #include "cloud/metric_store.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace headroom::cloud {
@@ -9,6 +10,7 @@ namespace {
 
 constexpr double kKeepRawSeconds = 3 * 3600;  // of real time
 constexpr double kKeepSeconds = 24 * 3600;
+constexpr auto kOldestTaken = std::chrono::days{14};
 
 std::int64_t align(std::int64_t time, std::int64_t period) {
   const std::int64_t rest = time % period;
@@ -27,6 +29,11 @@ void MetricStore::run_faster(double times) { fast_ = times; }
 
 double MetricStore::cloud_now_s() const {
   return std::chrono::duration<double>(clock_.wall().time_since_epoch()).count() * fast_;
+}
+
+bool MetricStore::takes_time(base::WallTime at) const {
+  const base::WallTime now = clock_.wall();
+  return at >= now - kOldestTaken && at <= now + kLatestTaken;
 }
 
 void MetricStore::add(Series& series, std::int64_t second, const Readings& readings) const {

@@ -15,7 +15,7 @@
 // rates per second are those of real time in both. Percentiles are exact (nearest rank over raw readings)
 // while raw readings are kept (3 h); aggregates are kept for 24 h. Units: the caller's. Time: wall clock,
 // injected. Single threaded: the caller locks. Source: CloudWatch API reference (GetMetricData: start rounded
-// down to the period, end exclusive).
+// down to the period, end exclusive; PutMetricData: what times are taken).
 #pragma once
 
 #include <cstdint>
@@ -57,11 +57,15 @@ struct MetricPoint {
 class MetricStore {
  public:
   static constexpr std::int64_t kBucketSeconds = 10;
+  static constexpr std::chrono::hours kLatestTaken{2};
 
   explicit MetricStore(const base::Clock& clock) : clock_(clock) {}
 
-  void run_faster(double times);               // before the first reading
-  double cloud_now_s() const;                  // cloud time
+  void run_faster(double times);  // before the first reading
+  double cloud_now_s() const;     // cloud time
+  // Whether custom data may bear this time: two weeks back, two hours ahead. What lies further ahead would
+  // not be forgotten before its time has come.
+  bool takes_time(base::WallTime at) const;
   void drop_all(bool drop) { drops_ = drop; }  // while true no reading is kept: a fault for tests
 
   void add_source(const MetricKey& key, const std::string& source);

@@ -60,6 +60,8 @@ void MetricStore::restart_journal() {
 void MetricStore::replay(std::string_view lines) {
   std::map<int, Series*> known;
   const auto oldest = static_cast<std::int64_t>(cloud_now_s() - 24 * 3600 * fast_);
+  const auto latest =
+      static_cast<std::int64_t>(cloud_now_s() + std::chrono::duration<double>(kLatestTaken).count() * fast_);
   for (std::size_t begin = 0, end = 0; (end = lines.find('\n', begin)) != std::string_view::npos;
        begin = end + 1) {
     const Json line = Json::parse(lines.substr(begin, end - begin), nullptr, false);
@@ -73,7 +75,7 @@ void MetricStore::replay(std::string_view lines) {
       } else if (line.is_array()) {
         const auto series = known.find(line.at(0).get<int>());
         const std::int64_t second = line.at(1);
-        if (series == known.end() || second < oldest) continue;
+        if (series == known.end() || second < oldest || second > latest) continue;
         series->second->seconds[second] = read_second(line);
         series->second->fresh.insert(second);
       }

@@ -180,5 +180,16 @@ TEST_F(Store, ComesBackFromItsJournal) {
   EXPECT_EQ(again.unit(kKey), "Count");
 }
 
+TEST_F(Store, ReadsNoSecondOfAFarFutureFromAJournal) {
+  store.put(kKey, one_reading(1), clock.wall(), "");
+  store.put(kKey, one_reading(5), clock.wall() + std::chrono::hours(3), "");  // a clock that was ahead
+  MetricStore again(clock);
+  again.replay(store.take_journal());
+  clock.advance(std::chrono::hours(4));
+  const auto points = again.query(kKey, *parse_statistic("Sum"), 10, start, clock.wall());
+  ASSERT_EQ(points.size(), 1U);
+  EXPECT_EQ(points[0].value, 1);
+}
+
 }  // namespace
 }  // namespace headroom::cloud

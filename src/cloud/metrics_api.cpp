@@ -215,6 +215,14 @@ struct Datum {
   std::string unit;
 };
 
+Result<void> check_time(const Api& api, base::WallTime at, std::size_t member) {
+  if (api.world.metrics.takes_time(at)) return {};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("The parameter MetricData.member.{}.Timestamp must specify a time {}.", member,
+                  at > api.now ? "no more than two hours in the future" : "within the past two weeks"));
+}
+
 Result<Json> put_metric_data(Api& api, const Json& in) {
   Fields fields(in);
   const std::string metric_namespace = fields.text("Namespace", 255);
@@ -232,6 +240,8 @@ Result<Json> put_metric_data(Api& api, const Json& in) {
     datum.unit = row.maybe_text("Unit", 64).value_or("");
     row.maybe_integer("StorageResolution", 1, 60);
     fields.take(row);
+    if (const auto fine = check_time(api, datum.at, data.size() + 1); fields.ok() && !fine)
+      return tl::unexpected(fine.error());
     data.push_back(std::move(datum));
   }
   if (!fields.ok()) return fields.failure();

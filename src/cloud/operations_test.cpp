@@ -235,6 +235,31 @@ TEST(MetricData, ComesNewestFirstUnlessAsked) {
   EXPECT_NE(t.refusal("GetMetricData", get), "");
 }
 
+TEST(MetricData, BearsATimeOfTheLastTwoWeeksOrTheNextTwoHours) {
+  TestWorld t;
+  const double now = epoch_seconds(t.clock.wall());
+  const auto put = [&](double at) {
+    return t.call(
+        "PutMetricData",
+        {{"Namespace", "N"},
+         {"MetricData",
+          {{{"MetricName", "m"}, {"Value", 1}}, {{"MetricName", "m"}, {"Value", 1}, {"Timestamp", at}}}}});
+  };
+  for (const double at : {now - 14 * 86400, now - 3600, now + 7200}) EXPECT_TRUE(put(at)) << at - now;
+  t.world.metrics.restart_journal();
+  t.world.metrics.take_journal();
+  const auto late = put(now + 7201), early = put(now - 14 * 86400 - 1);
+  ASSERT_FALSE(late);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(late.error().code, base::ErrorCode::kInvalidArgument);
+  EXPECT_EQ(late.error().message,
+            "The parameter MetricData.member.2.Timestamp must specify a time no more than two hours in the "
+            "future.");
+  EXPECT_EQ(early.error().message,
+            "The parameter MetricData.member.2.Timestamp must specify a time within the past two weeks.");
+  EXPECT_EQ(t.world.metrics.take_journal(), "");  // nothing of a refused call is kept
+}
+
 TEST(Logs, ReadForwardUntilTheTokenStays) {
   TestWorld t;
   for (int i = 0; i < 5; ++i) t.world.logs.append("g", "s", 1000 + i, "line " + std::to_string(i));

@@ -40,12 +40,12 @@ Json read_bounds(Fields& fields) {
   return out;
 }
 
-Result<void> check_schedule(const std::string& schedule, const std::string& zone) {
+Result<void> check_schedule(const std::string& schedule, const std::string& zone, base::WallTime now) {
   const auto parsed = capacity::parse_schedule(schedule);
   if (!parsed)
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("Invalid schedule expression {}: {}", schedule, parsed.error().message));
-  const auto known = TimeZone::load(zone);
+  const auto known = TimeZone::load(zone, now);
   if (!known) return fail(ErrorCode::kInvalidArgument, known.error().message);
   return {};
 }
@@ -53,7 +53,7 @@ Result<void> check_schedule(const std::string& schedule, const std::string& zone
 // Whether a run lies between what has run and now.
 bool is_due(const World& world, const Json& action, double after_s, double now_s) {
   const auto schedule = capacity::parse_schedule(action.at("Schedule"));
-  const auto zone = TimeZone::load(action.value("Timezone", "UTC"));
+  const auto zone = TimeZone::load(action.value("Timezone", "UTC"), from_epoch_seconds(now_s));
   if (!schedule || !zone) return false;
   if (action.contains("EndTime") && now_s > action["EndTime"].get<double>()) return false;
   const double from = action.value("StartTime", action.at("CreationTime").get<double>());
@@ -124,7 +124,7 @@ Result<Json> put_scheduled_action(Api& api, const Json& in) {
   if (!action.contains("Schedule") || !action.contains("ScalableTargetAction"))
     return fail(ErrorCode::kInvalidArgument,
                 "Schedule and ScalableTargetAction are required for a new scheduled action");
-  if (const auto fine = check_schedule(action["Schedule"], action.value("Timezone", "UTC")); !fine)
+  if (const auto fine = check_schedule(action["Schedule"], action.value("Timezone", "UTC"), api.now); !fine)
     return tl::unexpected(fine.error());
   if (fresh)
     action["ScheduledActionARN"] = fmt::format(

@@ -88,14 +88,15 @@ TEST_F(Schedules, AreRefusedWithAReason) {
 }
 
 TEST(Zones, GiveTheOffsetOfATime) {
-  const auto utc = TimeZone::load("UTC");
+  const base::WallTime now{seconds{1'800'000'000}};
+  const auto utc = TimeZone::load("UTC", now);
   ASSERT_TRUE(utc);
   EXPECT_EQ(utc->offset_s(1'800'000'000), 0);
   for (const char* name : {"", "/etc/passwd", "../zoneinfo/UTC", "No/Where", "zone.tab"})
-    EXPECT_FALSE(TimeZone::load(name)) << name;
+    EXPECT_FALSE(TimeZone::load(name, now)) << name;
   if (!base::file_exists("/usr/share/zoneinfo/Europe/Berlin"))
     GTEST_SKIP() << "no zone files on this machine";
-  const auto berlin = TimeZone::load("Europe/Berlin");
+  const auto berlin = TimeZone::load("Europe/Berlin", now);
   ASSERT_TRUE(berlin);
   EXPECT_EQ(berlin->offset_s(1'800'000'000), 3600);  // January 2027
   EXPECT_EQ(berlin->offset_s(1'815'000'000), 7200);  // July 2027

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -45,37 +47,61 @@ bool read_counts(const std::string& data, std::size_t at, Counts& out) {
   return true;
 }
 
+tl::unexpected<base::Error> unknown(const std::string& name) {
+  return base::fail(
+      base::ErrorCode::kNotFound,
+      fmt::format("the time zone '{}' is not known on this machine; install tzdata or use UTC", name));
+}
+
+// What stands between the line ends after the blocks; empty where nothing does.
+std::string_view footer_of(const std::string& data, std::size_t at) {
+  if (data.size() <= at || data[at] != '\n') return {};
+  const auto end = data.find('\n', at + 1);
+  if (end == std::string::npos) return {};
+  return std::string_view(data).substr(at + 1, end - at - 1);
+}
+
 }  // namespace
 
-base::Result<TimeZone> TimeZone::load(const std::string& name) {
-  TimeZone zone;
-  if (name == "UTC" || name == "Etc/UTC" || name == "GMT" || name == "Etc/GMT") return zone;
-  const auto unknown = [&] {
-    return base::fail(
-        base::ErrorCode::kNotFound,
-        fmt::format("the time zone '{}' is not known on this machine; install tzdata or use UTC", name));
-  };
-  if (!is_zone_name(name)) return unknown();
+base::Result<TimeZone> TimeZone::load(const std::string& name, base::WallTime now) {
+  if (name == "UTC" || name == "Etc/UTC" || name == "GMT" || name == "Etc/GMT") return TimeZone{};
+  if (!is_zone_name(name)) return unknown(name);
   const auto data = base::read_file("/usr/share/zoneinfo/" + name);
+  if (!data || data->size() > kMaxFile) return unknown(name);
+  return parse(name, *data, now);
+}
+
+base::Result<TimeZone> TimeZone::parse(const std::string& name, const std::string& data, base::WallTime now) {
+  TimeZone zone;
   Counts old{}, counts{};
-  if (!data || data->size() > kMaxFile || !read_counts(*data, 0, old) || (*data)[4] < '2') return unknown();
+  if (!read_counts(data, 0, old) || data[4] < '2') return unknown(name);
   const std::size_t head = kHeader + old.size(4);
-  if (!read_counts(*data, head, counts) || data->size() < head + kHeader + counts.size(8) || counts.type == 0)
-    return unknown();
+  if (!read_counts(data, head, counts) || data.size() < head + kHeader + counts.size(8) || counts.type == 0)
+    return unknown(name);
   const std::size_t times = head + kHeader, kinds = times + counts.time * 8, types = kinds + counts.time;
   const auto offset_of = [&](std::size_t type) {
-    return static_cast<int>(big_endian(*data, types + std::min(type, counts.type - 1) * 6, 4));
+    return static_cast<int>(big_endian(data, types + std::min(type, counts.type - 1) * 6, 4));
   };
   zone.first_ = offset_of(0);
   for (std::size_t i = 0; i < counts.time; ++i)
     zone.transitions_.push_back(
-        {big_endian(*data, times + i * 8, 8), offset_of(static_cast<unsigned char>((*data)[kinds + i]))});
+        {big_endian(data, times + i * 8, 8), offset_of(static_cast<unsigned char>(data[kinds + i]))});
+  const std::string_view footer = footer_of(data, times + counts.size(8));
+  zone.rule_ = ZoneRule::parse(footer);
+  const auto now_s = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const bool covered = zone.transitions_.empty() ? footer.empty() : zone.transitions_.back().at > now_s;
+  if (!zone.rule_ && !covered)
+    return base::fail(base::ErrorCode::kInvalidData,
+                      fmt::format("the file of the time zone '{}' has no rule for the present that can be "
+                                  "read; install another tzdata or use UTC",
+                                  name));
   return zone;
 }
 
 int TimeZone::offset_s(std::int64_t utc_s) const {
   const auto after = std::upper_bound(transitions_.begin(), transitions_.end(), utc_s,
                                       [](std::int64_t t, const Transition& row) { return t < row.at; });
+  if (after == transitions_.end() && rule_) return rule_->offset_s(utc_s);
   return after == transitions_.begin() ? first_ : std::prev(after)->offset;
 }
 

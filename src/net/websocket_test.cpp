@@ -178,6 +178,37 @@ TEST_F(EchoTest, ReadsNoMoreWhilePaused) {
   EXPECT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
+TEST_F(EchoTest, APausedConnectionOutlivesThePingsThatItDoesNotRead) {
+  start({.ping_after = std::chrono::milliseconds(200)});
+  expected_ = 1;
+  auto socket = open();
+  socket->send_text("first");
+  ASSERT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
+  server_side_->pause();
+  all_heard_ = {};
+  expected_ = 3;
+  socket->send_text("second");  // ends the read that was pending already
+  std::promise<void> looped;
+  loop_.after(std::chrono::milliseconds(1200), [&] { looped.set_value(); });
+  looped.get_future().wait();
+  server_side_->resume();
+  socket->send_text("third");
+  EXPECT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+// After a pause the peer is watched again.
+TEST_F(EchoTest, AResumedConnectionIsCutWhenItsPeerIsSilent) {
+  start({.ping_after = std::chrono::milliseconds(200)});
+  RawLink link = raw();
+  link.send(masked(0x81, "first"));
+  EXPECT_EQ(link.read_bytes(7), std::string("\x81\x05") + "first");
+  server_side_->pause();
+  link.send(masked(0x81, "second"));
+  EXPECT_EQ(link.read_bytes(8), std::string("\x81\x06") + "second");
+  server_side_->resume();
+  EXPECT_EQ(wait(server_end_).error->code, base::ErrorCode::kTimeout);
+}
+
 TEST_F(EchoTest, DrainedIsToldWhenTheSocketTookEverythingOrItEnded) {
   start();
   auto socket = open();

@@ -59,10 +59,17 @@ WsSession::WsSession(Transport transport, const WsLimits& limits)
       watch_(ws_.get_executor()) {}
 
 void WsSession::set_options(bool server) {
-  ws_.set_option(websocket::stream_base::timeout{kHandshakeTimeout, 2 * limits_.ping_after, true});
+  watch_peer(true);
   ws_.read_message_max(limits_.max_message_bytes);
   ws_.auto_fragment(false);
   if (!server) ws_.write_buffer_bytes(16U << 10U);  // where the mask is laid over the data
+}
+
+// Only what is read shows that the peer is alive: while nothing is read, nothing is expected of it. The next
+// read starts the wait anew.
+void WsSession::watch_peer(bool watch) {
+  ws_.set_option(websocket::stream_base::timeout{
+      kHandshakeTimeout, watch ? 2 * limits_.ping_after : websocket::stream_base::none(), true});
 }
 
 // A callback may hold the session that holds it. The end of the session frees them; if the loop ends before
@@ -158,10 +165,7 @@ asio::awaitable<void> WsSession::run() {
   if (events_.on_open) events_.on_open();
   beast::flat_buffer buffer;
   for (;;) {
-    while (paused_ && !cut_) {
-      resumed_.expires_at(Clock::time_point::max());
-      co_await resumed_.async_wait(kNoThrow);
-    }
+    co_await while_paused();
     auto [error, bytes] = co_await ws_.async_read(buffer, kNoThrow);
     if (error) co_return end(error);
     const auto data = buffer.cdata();
@@ -169,6 +173,16 @@ asio::awaitable<void> WsSession::run() {
       close(1011, "internal error");
     buffer.clear();
   }
+}
+
+asio::awaitable<void> WsSession::while_paused() {
+  if (!paused_ || cut_) co_return;
+  watch_peer(false);
+  while (paused_ && !cut_) {
+    resumed_.expires_at(Clock::time_point::max());
+    co_await resumed_.async_wait(kNoThrow);
+  }
+  watch_peer(true);
 }
 
 bool WsSession::deliver(std::string message, bool text) {

@@ -59,7 +59,9 @@ class WsSession final : public WebSocket, public std::enable_shared_from_this<Ws
   void send(std::string message, bool text);
   void wake();
   void set_options(bool server);
+  void watch_peer(bool watch);
   boost::asio::awaitable<void> run();  // reads until the end
+  boost::asio::awaitable<void> while_paused();
   boost::asio::awaitable<void> write_loop();
   boost::asio::awaitable<void> watch_loop();
   boost::asio::awaitable<boost::system::error_code> handshake(const WsRequest& request);

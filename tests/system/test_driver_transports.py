@@ -6,6 +6,7 @@ import json
 
 import pytest
 from bench_tools import FAST_PACE, Bench, paced_cloud
+from local_cloud import BIN, LocalCloud, make_endpoint
 from serve_tools import Serve
 from test_driver import bench as run_bench
 from test_driver import load
@@ -60,6 +61,21 @@ def test_connections_of_bidirectional_streams_are_opened_before_anything_is_meas
     done = bench.run("load", "--yes", "--transport", "bidirectional", "--n", "4", "--duration", "1")
     assert done.returncode == 1, done.stdout
     assert "cannot connect to https://localhost:1; is it running" in done.stdout, done.stdout
+
+
+def test_bidirectional_streams_of_a_cloud_on_another_loopback_address(tmp_path):
+    cloud = LocalCloud(tmp_path / "state", "--host", "::1", serve=BIN / "tts-serve")
+    try:
+        assert cloud.url.startswith("http://[::1]:")
+        make_endpoint(cloud, environment={"TTS_ENGINE": "paced", **FAST_PACE})
+        bench = Bench(cloud, tmp_path)
+        bench.environment["SSL_CERT_FILE"] = str(cloud.ca)
+        bench.environment["AWS_ENDPOINT_URL_SAGEMAKER_RUNTIME_HTTP2"] = f"https://[::1]:{cloud.bidi_port}"
+        done = bench.run("load", "--yes", "--transport", "bidirectional", "--n", "2", "--duration", "1")
+        assert done.returncode in (0, 4), done.stdout
+        assert bench.artifact("load")["ok"] > 2
+    finally:
+        assert cloud.stop() == 0
 
 
 @pytest.fixture(scope="module")

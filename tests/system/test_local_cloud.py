@@ -401,6 +401,20 @@ def test_sigterm_lets_running_requests_finish(tmp_path):
     assert not any(alive(p) for p in pids)
 
 
+def test_up_ends_when_its_endpoint_is_deleted_meanwhile(tmp_path):
+    model = tmp_path / "m.toml"
+    model.write_text('endpoint = "speech"\n[instance]\nmin = 1\n[container]\nenvironment = { TTS_FAKE_START = "hang" }\n')
+    local = LocalCloud(tmp_path / "state", command=("up", str(model)))
+    try:
+        sagemaker = local.client("sagemaker")
+        wait_for(lambda: sagemaker.list_endpoints()["Endpoints"])
+        sagemaker.delete_endpoint(EndpointName="speech")
+        assert local.process.wait(60) != 0
+        assert "Could not find endpoint" in local.log(), local.log()
+    finally:
+        local.stop()
+
+
 def test_up_makes_the_endpoint_of_a_model_file(tmp_path):
     model = tmp_path / "m.toml"
     model.write_text('endpoint = "speech"\n[instance]\nmin = 1\n[container]\nenvironment = { TTS_ENGINE = "paced" }\n')

@@ -150,7 +150,12 @@ def test_an_instance_killed_in_mid_stream_is_a_model_stream_error(cloud, connect
     headers, payload = stream.events()[-1]
     assert headers[":exception-type"] == "ModelStreamError" and json.loads(payload)["ErrorCode"] == "StreamBroken"
     sagemaker = cloud.client("sagemaker", "AKID", "right")
-    wait_for(lambda: sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"])
+
+    def serving():
+        return sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"]
+
+    wait_for(lambda: not serving())  # the dead one counts until its end has been seen
+    wait_for(serving)
 
 
 def test_a_client_that_leaves_frees_its_place(cloud, connect):
