@@ -13,6 +13,7 @@ import subprocess
 import numpy as np
 import pytest
 import reference
+from local_cloud import wait_for
 from serve_tools import Serve
 from whisper_check import transcribe, wer
 
@@ -38,9 +39,10 @@ def start(tmp_path_factory):
     """start(option, ...): a ready server; none outlives its test."""
     servers = []
 
-    def begin(*options: str) -> Serve:
+    def begin(*options: str, wait: bool = True) -> Serve:
         servers.append(Serve(tmp_path_factory.mktemp("serve"), "--engine", "onnxruntime", *options, wait=False))
-        servers[-1].wait_ready(timeout=120)
+        if wait:
+            servers[-1].wait_ready(timeout=120)
         return servers[-1]
 
     yield begin
@@ -94,6 +96,16 @@ def test_a_request_is_spoken_and_a_second_start_does_not_calibrate_again(model, 
     assert second.stop() == 0
     again = second.log()
     assert ("(calibrated before: " in again) == several and "(calibrated in" not in again, again
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core leaves nothing to calibrate")
+def test_a_signal_while_calibrating_ends_the_start_and_keeps_nothing(model, start, tmp_path):
+    server = start("--model-dir", str(model), "--cache-dir", str(tmp_path / "cache"), "--calibrate", "force", wait=False)
+    wait_for(lambda: "STAGE framework_init " in server.log(), timeout=120)  # the first of the engines that are measured
+    assert server.stop() == 0
+    log = server.log()
+    assert "stopped while starting" in log and "STAGE ready " not in log, log
+    assert not list((tmp_path / "cache").glob("calibration-*")), log
 
 
 def test_what_is_missing_is_named_with_the_remedy(cache, model, program, tmp_path):
