@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from image_container import reachable, serves_speaks_and_drains
-from local_cloud import BIN, ROOT
+from local_cloud import BIN, ROOT, SLOW
 
 DOCKER = ROOT / "docker"
 BASE = os.environ.get("HEADROOM_BASE_IMAGE", "")  # a Debian 12 by digest, with what the registries of this machine need
@@ -92,6 +92,7 @@ def cuda_image(builder, tmp_path, built) -> None:
     shutil.rmtree(stage)
 
 
+@pytest.mark.skipif(SLOW > 1, reason="a sanitizer's runtime does not find its way in another root")
 def test_the_cuda_image_lays_the_program_over_its_base_and_runs(builder, tmp_path, built):
     cuda_image(builder, tmp_path, built)
     image = pathlib.Path(builder.mounted())
