@@ -1,8 +1,6 @@
 // libespeak-ng behind dlopen and one mutex; see espeak.hpp.
 #include "text/espeak.hpp"
 
-#include <cctype>
-
 #include <dlfcn.h>
 
 namespace headroom::text {
@@ -18,23 +16,6 @@ constexpr int kByCharacter = 1;  // POS_CHARACTER
 int drop_samples(short*, int, void*) { return 0; }
 
 }  // namespace
-
-// Words as the library counts them: each digit and each sign is spoken as one of its own.
-std::size_t espeak_portion(std::string_view text) {
-  constexpr std::size_t kMost = 60;
-  constexpr unsigned char kLatinSigns = 0xC2, kSigns = 0xE2;  // first bytes of U+0080..00BF and U+2000..2FFF
-  std::size_t words = 0;
-  bool in_word = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if ((c & 0xC0U) == 0x80U) continue;  // inside a character
-    const bool letter = std::isalpha(c) != 0 || (c >= 0x80U && c != kLatinSigns && c != kSigns);
-    const bool starts = letter ? !in_word : std::isspace(c) == 0;
-    if (starts && ++words > kMost) return i;
-    in_word = letter;
-  }
-  return text.size();
-}
 
 Espeak& Espeak::instance() {
   static Espeak espeak;
@@ -96,20 +77,12 @@ bool Espeak::change_voice_locked(const char* voice) {
 }
 
 std::optional<std::string> Espeak::ipa(std::string_view text, const char* voice) {
+  const std::string input(text.substr(0, text.find('\0')));
   std::lock_guard lock(mutex_);
   if (!tried_) load_locked();
   if (!ready_) return std::nullopt;
   if (voice_ != voice && !change_voice_locked(voice)) return std::nullopt;
   std::string out;
-  for (std::string_view left = text.substr(0, text.find('\0')); !left.empty();) {
-    const std::size_t size = espeak_portion(left);
-    append_ipa_locked(std::string(left.substr(0, size)), out);
-    left.remove_prefix(size);
-  }
-  return out;
-}
-
-void Espeak::append_ipa_locked(const std::string& input, std::string& out) {
   const void* at = input.c_str();
   while (at != nullptr) {
     const void* before = at;
@@ -120,6 +93,7 @@ void Espeak::append_ipa_locked(const std::string& input, std::string& out) {
     }
     if (at == before) break;  // no progress: never loop on text it cannot read
   }
+  return out;
 }
 
 }  // namespace headroom::text

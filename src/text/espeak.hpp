@@ -14,11 +14,6 @@
 
 namespace headroom::text {
 
-// How much of a text may be given to the library at once, in bytes: it writes the words of a clause into
-// arrays of a fixed size and, past their end, speaks whatever lies in memory (found by fuzzing: 103 percent
-// signs in Hindi).
-std::size_t espeak_portion(std::string_view text);
-
 class Espeak {
  public:
   static Espeak& instance();
@@ -32,7 +27,6 @@ class Espeak {
   Espeak() = default;
   void load_locked();
   bool change_voice_locked(const char* voice);
-  void append_ipa_locked(const std::string& input, std::string& out);
 
   std::mutex mutex_;
   bool tried_ = false;
