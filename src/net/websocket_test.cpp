@@ -57,6 +57,24 @@ class EchoTest : public testing::Test {
     EXPECT_EQ(future.wait_for(kPatience), std::future_status::ready);
     return future.get();
   }
+  // One message there and back.
+  void exchange(WebSocket& socket, const std::string& text) {
+    expected_ = 1;
+    socket.send_text(text);
+    ASSERT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
+  }
+  // After one message; two more are then awaited.
+  void pause_after_first(WebSocket& socket) {
+    ASSERT_NO_FATAL_FAILURE(exchange(socket, "first"));
+    server_side_->pause();
+    all_heard_ = {};
+    expected_ = 3;
+  }
+  void wait_in_loop(std::chrono::milliseconds time) {
+    std::promise<void> looped;
+    loop_.after(time, [&] { looped.set_value(); });
+    looped.get_future().wait();
+  }
   RawLink raw() {
     RawLink link(server_->port());
     link.send(
@@ -145,10 +163,8 @@ TEST_F(EchoTest, AHandlerThatThrowsEndsTheConnectionOnly) {
 
 TEST_F(EchoTest, ACutConnectionIsAnErrorOnTheOtherSide) {
   start();
-  expected_ = 1;
   auto socket = open();
-  socket->send_text("here");
-  ASSERT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
+  ASSERT_NO_FATAL_FAILURE(exchange(*socket, "here"));
   socket->cut();
   EXPECT_EQ(wait(client_end_).error->code, base::ErrorCode::kCancelled);
   const WsEnd end = wait(server_end_);
@@ -158,18 +174,11 @@ TEST_F(EchoTest, ACutConnectionIsAnErrorOnTheOtherSide) {
 
 TEST_F(EchoTest, ReadsNoMoreWhilePaused) {
   start();
-  expected_ = 1;
   auto socket = open();
-  socket->send_text("first");
-  ASSERT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
-  server_side_->pause();
-  all_heard_ = {};
-  expected_ = 3;
+  ASSERT_NO_FATAL_FAILURE(pause_after_first(*socket));
   socket->send_text("second");  // may be in the read that was pending already
   socket->send_text("third");
-  std::promise<void> looped;
-  loop_.after(std::chrono::milliseconds(30), [&] { looped.set_value(); });
-  looped.get_future().wait();
+  wait_in_loop(std::chrono::milliseconds(30));
   {
     std::lock_guard lock(mutex_);
     EXPECT_LT(heard_.size(), 3U);
@@ -180,17 +189,10 @@ TEST_F(EchoTest, ReadsNoMoreWhilePaused) {
 
 TEST_F(EchoTest, APausedConnectionOutlivesThePingsThatItDoesNotRead) {
   start({.ping_after = std::chrono::milliseconds(200)});
-  expected_ = 1;
   auto socket = open();
-  socket->send_text("first");
-  ASSERT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);
-  server_side_->pause();
-  all_heard_ = {};
-  expected_ = 3;
+  ASSERT_NO_FATAL_FAILURE(pause_after_first(*socket));
   socket->send_text("second");  // ends the read that was pending already
-  std::promise<void> looped;
-  loop_.after(std::chrono::milliseconds(1200), [&] { looped.set_value(); });
-  looped.get_future().wait();
+  wait_in_loop(std::chrono::milliseconds(1200));
   server_side_->resume();
   socket->send_text("third");
   EXPECT_EQ(all_heard_.get_future().wait_for(kPatience), std::future_status::ready);

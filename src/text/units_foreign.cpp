@@ -1,5 +1,5 @@
 // Units for the languages without a lexicon: whole clauses go to espeak-ng, which reads their numbers and
-// signs too.
+// (but for Hindi's, which become words here) signs too.
 #include <algorithm>
 #include <cctype>
 #include <iterator>
