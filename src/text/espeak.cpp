@@ -13,6 +13,12 @@ constexpr int kUtf8 = 1;           // espeakCHARS_UTF8
 constexpr int kIpaWithTie = 0x02 | 0x80 | ('^' << 8);
 constexpr int kByCharacter = 1;  // POS_CHARACTER
 
+// Words of a second language ("(en)read(fr)") are read by a second translator, which keeps what it expects next
+// ("read" as a past after "be") from one text to the next, whatever the voice. Only another second language
+// replaces it, and every voice takes Hangul for Korean.
+constexpr std::string_view kSwitch = "(^";
+constexpr const char* kOtherLanguage = "한";
+
 int drop_samples(short*, int, void*) { return 0; }
 
 }  // namespace
@@ -76,14 +82,9 @@ bool Espeak::change_voice_locked(const char* voice) {
   return true;
 }
 
-std::optional<std::string> Espeak::ipa(std::string_view text, const char* voice) {
-  const std::string input(text.substr(0, text.find('\0')));
-  std::lock_guard lock(mutex_);
-  if (!tried_) load_locked();
-  if (!ready_) return std::nullopt;
-  if (voice_ != voice && !change_voice_locked(voice)) return std::nullopt;
+std::string Espeak::speak_locked(const std::string& text) {
   std::string out;
-  const void* at = input.c_str();
+  const void* at = text.c_str();
   while (at != nullptr) {
     const void* before = at;
     const char* part = text_to_phonemes_(&at, kUtf8, kIpaWithTie);
@@ -93,6 +94,18 @@ std::optional<std::string> Espeak::ipa(std::string_view text, const char* voice)
     }
     if (at == before) break;  // no progress: never loop on text it cannot read
   }
+  return out;
+}
+
+std::optional<std::string> Espeak::ipa(std::string_view text, const char* voice) {
+  const std::string input(text.substr(0, text.find('\0')));
+  std::lock_guard lock(mutex_);
+  if (!tried_) load_locked();
+  if (!ready_) return std::nullopt;
+  if (voice_ != voice && !change_voice_locked(voice)) return std::nullopt;
+  if (switched_) speak_locked(kOtherLanguage);
+  std::string out = speak_locked(input);
+  switched_ = out.find(kSwitch) != std::string::npos;
   return out;
 }
 

@@ -27,10 +27,12 @@ class Espeak {
   Espeak() = default;
   void load_locked();
   bool change_voice_locked(const char* voice);
+  std::string speak_locked(const std::string& text);
 
   std::mutex mutex_;
   bool tried_ = false;
   bool ready_ = false;
+  bool switched_ = false;  // the last text had words of a second language
   std::string status_;
   std::string voice_;
   const char* (*text_to_phonemes_)(const void**, int, int) = nullptr;
