@@ -1,4 +1,5 @@
-// The serial section keeps its own timeline, so that late wake-ups do not add up over a run.
+// The serial section keeps its own timeline, so that late wake-ups do not add up over a run. What it stood still for
+// (its host stopped, or it was) is lost, as it is for a model.
 #include "engine/paced_engine.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kRate = 24000;
 constexpr std::size_t kPeriod = 100;  // samples of one wave: a tone of 240 Hz
 constexpr float kLevel = 0.2F;
+constexpr std::chrono::milliseconds kStoodStill{100};  // less is a late wake-up, and made up for
 
 class PacedEngine final : public Engine {
  public:
@@ -46,6 +48,7 @@ class PacedEngine final : public Engine {
     free_at_ = start + milliseconds(options_.service_ms * std::max(0.0, factor));
     auto samples = make();
     std::this_thread::sleep_until(free_at_);
+    if (const auto now = SteadyClock::now(); now - free_at_ > kStoodStill) free_at_ = now;
     return samples;
   }
 

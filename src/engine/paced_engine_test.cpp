@@ -34,4 +34,16 @@ TEST(PacedEngine, ServesTheNextRequestFromWhereTheLastEndedHoweverLateItIsAsked)
   EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20));
 }
 
+// After a stop of half a second it used to serve nine requests at once, which no model can.
+TEST(PacedEngine, DoesNotMakeUpForATimeItStoodStill) {
+  const auto engine = make_paced_engine({.service_ms = 20.0, .overhead_ms = 0.0, .jitter = 0.0});
+  const auto began = std::chrono::steady_clock::now();
+  Segment segment;
+  segment.characters = 1;
+  segment.ready = began - std::chrono::seconds(1);
+  ASSERT_TRUE(engine->synthesize(segment));
+  ASSERT_TRUE(engine->synthesize(segment));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(20));
+}
+
 }  // namespace headroom::engine
