@@ -139,7 +139,7 @@ WORDS = {
     "system": lambda tally: run_system(tally, {}),
     "model": lambda tally: run_pytest(["tests/quality"], tally, {}),
     "asan": lambda tally: build("asan", tally) and run_unit("asan", tally, SANITIZER_ENV),
-    "soak-release": lambda tally: run_pytest(["tests/system", "-m", "soak"], tally, {}),
+    "soak-release": lambda tally: run_system(tally, {}, "soak"),
     "soak-asan": run_soak_asan,
     "soak-tsan": run_soak_tsan,
 }
