@@ -353,6 +353,7 @@ int run(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  engine::bound_kernel_cache();
   Settings settings;
   const auto outcome = base::parse_options(make_program(settings), argc, argv);
   if (outcome.exit_code) {

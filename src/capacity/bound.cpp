@@ -46,7 +46,8 @@ Limits p95_limits(const stats::RoundSummary& s, double alpha_per_look) {
   const double z = stats::normal_quantile(1 - alpha_per_look);
   if (const auto k = stats::tolerance_factors(s.effective_rounds(), z)) {
     const double heavier = std::max(0.0, s.p95 - s.normal_p95());  // a tail heavier than the normal's
-    // A few short ones widen sigma, not the p95: a limit beyond what was seen would prove against the evidence.
+    // A few short ones widen sigma, not the p95: a limit beyond what was seen would prove against the
+    // evidence.
     return {std::min(s.p95, s.mean + k->lower * s.sigma), s.mean + k->upper * s.sigma + heavier};
   }
   const double reach = stats::student_quantile(1 - alpha_per_look, s.rounds - 1) * kFewRoundsFactor *

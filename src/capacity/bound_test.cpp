@@ -66,7 +66,8 @@ TEST(Bound, NeverPassesATrueP95JustAboveTheSlo) {
   EXPECT_LE(fails, 2);
 }
 
-// A server that made up for a stop: one request in 120 half a second short. A normal's tail would end above the SLO.
+// A server that made up for a stop: one request in 120 half a second short. A normal's tail would end above
+// the SLO.
 TEST(Bound, AFewShortOnesProveNothingAgainstTheP95) {
   std::vector<Completion> all;
   for (int i = 0; i < 2400; ++i) all.push_back({i / 18.0, i % 120 == 7 ? 2460.0 : 2960.0 + i % 7, false, 0});

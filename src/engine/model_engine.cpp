@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -157,6 +158,8 @@ CalibrateMode parse_calibrate(std::string_view name) {
   if (name == "off") return CalibrateMode::kOff;
   return name == "force" ? CalibrateMode::kForce : CalibrateMode::kAuto;
 }
+
+void bound_kernel_cache() { ::setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128", 0); }
 
 base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options) {
   if (auto valid = check_runtime(options); !valid) return tl::unexpected(valid.error());

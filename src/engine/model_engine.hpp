@@ -43,6 +43,12 @@ struct ModelEngine {
   std::string summary;
 };
 
+// Bounds the kernels that oneDNN keeps for shapes it has seen: 1,024 by default, 130 MB that new lengths of
+// speech fill within 15 segments and hardly use. It reads its limit from the environment
+// (ONEDNN_PRIMITIVE_CACHE_CAPACITY, which wins where it is set). First thing in main: the environment is
+// changed, which no other thread may read meanwhile.
+void bound_kernel_cache();
+
 base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options);
 
 CalibrateMode parse_calibrate(std::string_view name);  // "off", "force"; everything else is kAuto

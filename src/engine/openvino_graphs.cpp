@@ -29,6 +29,9 @@ ov::AnyMap properties(const OpenVinoOptions& options, const Manifest& manifest, 
       ov::inference_num_threads(options.workers * options.threads),
       // The process may be one of several on this machine and may be pinned from outside already.
       ov::hint::enable_cpu_pinning(false),
+      // The plugin keeps 5,000 kernels a graph, made for shapes; speech has a new length nearly every time,
+      // so that they are hardly ever used again and take 11 MB a segment. No public property has this.
+      {"CPU_RUNTIME_CACHE_CAPACITY", "0"},
   };
   if (!options.cache_dir.empty()) map.insert(ov::cache_dir(cache_folder(options, manifest).string()));
   return map;

@@ -1,5 +1,5 @@
-// The serial section keeps its own timeline, so that late wake-ups do not add up over a run. What it stood still for
-// (its host stopped, or it was) is lost, as it is for a model.
+// The serial section keeps its own timeline, so that late wake-ups do not add up over a run. What it stood
+// still for (its host stopped, or it was) is lost, as it is for a model.
 #include "engine/paced_engine.hpp"
 
 #include <algorithm>

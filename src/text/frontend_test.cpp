@@ -231,7 +231,8 @@ TEST_F(FrontendTest, SignsInHindiAreWordsAndSayTheSameEachTime) {
   }
 }
 
-// "be" expects a past, and espeak-ng's second translator kept that for the next text's "read" (found by fuzzing).
+// "be" expects a past, and espeak-ng's second translator kept that for the next text's "read" (found by
+// fuzzing).
 TEST_F(FrontendTest, ALanguageWithinALanguageSaysTheSameEachTime) {
   const std::string text = "colour A read bulwark be colour";
   for (const auto language : {Language::kFrench, Language::kHindi}) {

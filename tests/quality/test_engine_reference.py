@@ -6,6 +6,7 @@ bf16 on a processor without it is emulated: slow, and not what any server runs, 
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import numpy as np
@@ -86,3 +87,24 @@ def test_whisper_hears_what_the_engine_says(pairs, request):
         if rate:
             heard_wrong.append(f"{sentence['text']} -> {heard}")
     assert errors / words <= 0.04, f"word error rate {errors / words:.3f}\n" + "\n".join(heard_wrong)
+
+
+def test_new_lengths_leave_memory_flat(cache, program):
+    """Speech has a new length nearly every time. Kernels that OpenVINO and oneDNN made for each and kept were 10 MB a segment."""
+    probe = subprocess.Popen([program("engine_probe"), cache / "models/kokoro-82m", "1", "2"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def resident_mb_after(tokens: int) -> float:
+        print(json.dumps({"tokens": [0, *range(43, 43 + tokens), 0], "voice": "af_heart"}), file=probe.stdin, flush=True)
+        assert "samples" in json.loads(probe.stdout.readline())
+        status = pathlib.Path(f"/proc/{probe.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
+
+    try:
+        for tokens in [80, 1, 80, 2, 80]:  # the longest one's intermediate results are there
+            before = resident_mb_after(tokens)
+        after = [resident_mb_after(tokens) for tokens in range(5, 35)][-1]
+        assert after - before < 50, (before, after)
+    finally:
+        probe.stdin.close()
+        assert probe.wait(timeout=60) == 0
