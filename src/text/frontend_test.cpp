@@ -77,6 +77,14 @@ TEST_F(FrontendTest, SpeaksWhatIsLeftAndCountsTheRest) {
   EXPECT_EQ(f->counts().texts, 1U);
 }
 
+TEST_F(FrontendTest, SpeaksTheWordThatTouchesAnotherScript) {
+  const auto f = make(false);
+  const auto segments = f->segments("hello東京", Language::kAmerican);
+  ASSERT_TRUE(segments);
+  EXPECT_EQ(segments->at(0).phonemes, "həlˈO");
+  EXPECT_EQ(f->counts().dropped_symbols, 2U);
+}
+
 TEST_F(FrontendTest, KeepsEveryWordOfALongTextWithoutPunctuation) {
   std::string text;
   while (text.size() < 2000) text += "hello world ";
@@ -231,7 +239,8 @@ TEST_F(FrontendTest, SignsInHindiAreWordsAndSayTheSameEachTime) {
   }
 }
 
-// "be" expects a past, and espeak-ng's second translator kept that for the next text's "read" (found by fuzzing).
+// "be" expects a past, and espeak-ng's second translator kept that for the next text's "read" (found by
+// fuzzing).
 TEST_F(FrontendTest, ALanguageWithinALanguageSaysTheSameEachTime) {
   const std::string text = "colour A read bulwark be colour";
   for (const auto language : {Language::kFrench, Language::kHindi}) {
