@@ -1,6 +1,7 @@
 // Normalising rules for quantities: units, ranges, fractions, ordinals, years and plain numbers.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "text/normalise_rules.hpp"
 
@@ -168,17 +169,6 @@ std::optional<std::string> dotted_unit(const Match& m) {
   return out;
 }
 
-std::optional<std::string> inches(const Match& m) {  // "2in", "a 15-in screen"
-  if (m.after_char() == '-') return std::nullopt;    // "1-in-5"
-  const bool one = is_one(m.g(1)) || m.g(0).find('-') != std::string_view::npos;
-  return decimal(m.g(1), m.style) + (one ? " inch" : " inches");
-}
-
-std::optional<std::string> feet_inches(const Match& m) {  // "6ft 2in", "5 ft 10 in"
-  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " foot " : " feet ") + cardinal(m.g(2), m.style) +
-         (is_one(m.g(2)) ? " inch" : " inches");
-}
-
 std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
 
 std::optional<std::string> unit_range(const Match& m) {
@@ -227,8 +217,25 @@ std::optional<std::string> mixed_fraction(const Match& m) {  // "2 1/2"
   return cardinal(m.g(1), m.style) + " and " + fraction_words(m.g(2), m.g(3), m.style);
 }
 
+// Whether the word before a slash counts something: "requests/second", "one dollar/month", but not
+// "first/second" or "night/day".
+bool is_counted(std::string_view word, std::string_view before) {
+  static constexpr std::string_view kCounted[] = {
+      "percent", "feet",     "yen",     "won",   "pence", "hundred", "thousand", "million",
+      "billion", "trillion", "once",    "twice", "hertz", "people",  "price",    "cost",
+      "rate",    "fee",      "revenue", "Price", "Cost",  "Rate",    "Fee",      "Revenue"};
+  if (word.empty()) return false;
+  if (digit(word[0])) return digit(word.back()) || word.size() < 3 || !letter(word[word.size() - 2]);
+  if (std::find(std::begin(kCounted), std::end(kCounted), word) != std::end(kCounted)) return true;
+  const std::string_view number = last_word(before.substr(0, before.size() - word.size()));
+  if (number == "one" || number == "a" || number == "per") return true;
+  const bool plural = word.size() > 3 && word.back() == 's' && word[word.size() - 2] != 's';
+  return plural && word != "this" && word != "This";
+}
+
 std::optional<std::string> per(const Match& m) {  // "5 dollars/month"
-  if (!alnum(m.before_char()) && m.before_char() != '%') return std::nullopt;
+  if (m.before_char() != '%' && !(alnum(m.before_char()) && is_counted(last_word(m.before), m.before)))
+    return std::nullopt;
   for (const auto& u : kUnits) {
     if (u.sign == m.g(1)) return " per " + std::string(u.one);
   }
@@ -259,7 +266,7 @@ std::optional<std::string> fraction(const Match& m) {
   // "12/25" is a day when one of its numbers can only be one.
   const int month = m.style.british ? under : over;
   const int day = m.style.british ? over : under;
-  if (month >= 1 && month <= 12 && day > 12 && day <= 31 && m.g(1)[0] != '0') {
+  if (day > 12 && day <= days_in_month(month, {}) && m.g(1)[0] != '0') {
     static constexpr std::array<std::string_view, 12> kMonths{
         "January", "February", "March",     "April",   "May",      "June",
         "July",    "August",   "September", "October", "November", "December"};
@@ -274,6 +281,7 @@ std::optional<std::string> power(const Match& m) {  // "2^10", "x^2"
   const std::string base = digit(m.g(1)[0]) ? decimal(m.g(1), m.style) : std::string(m.g(1));
   if (m.g(3) == "2" && m.g(2).empty()) return base + " squared";
   if (m.g(3) == "3" && m.g(2).empty()) return base + " cubed";
+  if (!m.g(2).empty() && letter(m.g(1)[0])) return base + " to the minus " + cardinal(m.g(3), m.style);
   return base + " to the power of " + (m.g(2).empty() ? "" : "minus ") + cardinal(m.g(3), m.style);
 }
 
@@ -344,10 +352,6 @@ std::optional<std::string> spaced_thousands(const Match& m) {  // "1 000 000"
   return cardinal(digits, m.style);
 }
 
-std::optional<std::string> height(const Match& m) {  // 6'2"
-  return cardinal(m.g(1), m.style) + " foot " + cardinal(m.g(2), m.style);
-}
-
 std::optional<std::string> ratio(const Match& m) {  // "3:2", what the times left over
   if (m.before_char() == ':' || m.after_char() == ':') return std::nullopt;
   return cardinal(m.g(1), m.style) + " to " + cardinal(m.g(2), m.style);
@@ -381,7 +385,7 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
   out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
   out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
-  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[a-z])\^(-)?(\d{1,4})\b)", power});
+  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[A-Za-z]{1,3})\^(-)?(\d{1,4})\b)", power});
   out.push_back({K::kNumber, R"(\b(\d+(?:\.\d+)?)[eE]([-+]?)(\d{1,3})\b)", scientific});
   out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
   out.push_back({K::kSymbol, "\\b" + num + " / " + num + "\\b", quotient});
@@ -389,14 +393,10 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, "\\b" + num + " ?[xX×] ?" + num + " ?= ?", equation});
   out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
-  out.push_back(
-      {K::kUnit, R"(\b(\d+) ?(?:ft|feet|foot)\.? ?(\d{1,2}) ?(?:in|inch|inches)\b\.?)", feet_inches});
-  out.push_back({K::kUnit, "\\b" + num + "-?in\\b", inches});
   out.push_back({K::kUnit,
                  "\\b" + num + " ?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
                  dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
-  out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
                  unit_range});

@@ -1,4 +1,7 @@
 // Normalising rules for abbreviations and symbols.
+#include <algorithm>
+#include <iterator>
+
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
@@ -151,9 +154,18 @@ std::optional<std::string> lone_initial(const Match& m) {  // "George W. Bush", 
   return std::string(m.g(1)) + " ";
 }
 
+// Well formed, but more likely letters or a word: "Part D", "Type C", "Class CD", "Level MIX".
+bool is_letters(std::string_view word, std::string_view numeral, int value) {
+  if (numeral.size() == 1) return value > 10;
+  if (numeral == "MIX" || numeral == "DIV") return true;
+  constexpr std::string_view kBookish[] = {"Chapter", "chapter", "Volume", "volume", "Book", "book"};
+  const bool bookish = std::find(std::begin(kBookish), std::end(kBookish), word) != std::end(kBookish);
+  return value >= 100 && numeral.size() < 3 && !bookish;
+}
+
 std::optional<std::string> roman_part(const Match& m) {  // "Chapter IV", "World War II"
   const int n = roman_value(m.g(2));
-  if (n == 0) return std::nullopt;
+  if (n == 0 || is_letters(m.g(1), m.g(2), n)) return std::nullopt;
   return std::string(m.g(1)) + " " + cardinal(std::to_string(n), m.style);
 }
 
@@ -292,7 +304,12 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\d))", comparison});
   out.push_back(
       {K::kAbbreviation,
-       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXL]+)\b)",
+       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXLCDM]+)\b)",
+       roman_part});
+  // In small letters only with two letters or more: "the book I read".
+  out.push_back(
+      {K::kAbbreviation,
+       R"(\b(chapter|part|act|volume|section|book|phase|type|level|article|class|stage) ([IVXLCDM]{2,})\b)",
        roman_part});
   out.push_back(
       {K::kAbbreviation,
