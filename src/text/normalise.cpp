@@ -42,6 +42,12 @@ std::string_view last_word(std::string_view before) {
   return before.substr(from, end - from);
 }
 
+bool describes_a_thing(const Match& m) {
+  const auto word = last_word(m.before);
+  return (word == "a" || word == "A" || word == "an" || word == "An") && m.after_char() == ' ' &&
+         m.after.size() > 1 && letter(m.after[1]);
+}
+
 int days_in_month(int month, std::string_view year_digits) {
   static constexpr std::array<int, 12> kDays{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   if (month < 1 || month > 12) return 0;

@@ -151,7 +151,9 @@ std::optional<std::string> clock(const Match& m) {  // "9:30PM", "14:05", "09:00
   const bool half = !m.g(4).empty();
   std::string out = cardinal(m.g(1), m.style);
   if (number(m.g(2)) == 0) {
-    if (!half && m.g(3).empty()) out += hour >= 1 && hour <= 12 ? " o'clock" : " hundred";
+    const std::string_view next = m.after.substr(0, 5);
+    const bool named = next == " noon" || next == " midn";
+    if (!half && !named && m.g(3).empty()) out += hour >= 1 && hour <= 12 ? " o'clock" : " hundred";
   } else {
     out += (m.g(2)[0] == '0' ? " oh " : " ") + cardinal(m.g(2), m.style);
   }

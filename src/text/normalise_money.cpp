@@ -18,7 +18,7 @@ constexpr Currency kCurrencies[] = {
     {"USD", "dollar", "dollars", "cent", "cents"},  {"EUR", "euro", "euros", "cent", "cents"},
     {"GBP", "pound", "pounds", "penny", "pence"},   {"JPY", "yen", "yen", "", ""},
     {"CHF", "Swiss franc", "Swiss francs", "", ""}, {"INR", "rupee", "rupees", "paisa", "paise"},
-    {"Rs", "rupee", "rupees", "paisa", "paise"}};
+    {"Rs", "rupee", "rupees", "paisa", "paise"},    {"R$", "real", "reais", "centavo", "centavos"}};
 
 const Currency& currency(std::string_view sign) {
   for (const auto& c : kCurrencies) {
@@ -58,20 +58,13 @@ std::string amount_words(std::string_view amount, std::string_view magnitude, co
   return decimal(amount, m.style) + " " + std::string(singular ? c.one : c.many);
 }
 
-// "a $5 bill": one thing that is worth five dollars.
-bool is_adjective(const Match& m) {
-  const auto word = last_word(m.before);
-  return (word == "a" || word == "A" || word == "an") && m.after_char() == ' ' && m.after.size() > 1 &&
-         letter(m.after[1]);
-}
-
 std::optional<std::string> sign_first(const Match& m) {  // -? sign amount magnitude
   const std::string_view magnitude = m.g(4).empty() ? m.g(5) : m.g(4);
   const bool minus = !m.g(1).empty() && !alnum(m.before_char());
   return (minus            ? "minus "
           : m.g(1).empty() ? ""
                            : " ") +
-         amount_words(m.g(3), magnitude, currency(m.g(2)), is_adjective(m), m);
+         amount_words(m.g(3), magnitude, currency(m.g(2)), describes_a_thing(m), m);
 }
 
 std::optional<std::string> sign_last(const Match& m) {
@@ -152,6 +145,7 @@ void add_money(std::vector<Rule>& out) {
       {NormaliseKind::kMoney, R"(([$£€¥₹₩]) ?(\d+(?:\.\d+)?)[eE]\+?(\d{1,2})\b)", scientific_amount});
   out.push_back({NormaliseKind::kMoney | NormaliseKind::kRange,
                  "([$£€¥₹₩]) ?" + num + magnitude + " ?[-–] ?[$£€¥₹₩]? ?" + num + magnitude, range});
+  out.push_back({NormaliseKind::kMoney, "(-)?\\b(R\\$) ?" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK|A|C|S))?([$£€¥₹₩]) ?" + num + magnitude,
                  sign_first});
   out.push_back(

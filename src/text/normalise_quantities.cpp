@@ -38,6 +38,7 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"mi", "mile", "miles"},
                            {"ft", "foot", "feet"},
                            {"gal", "gallon", "gallons"},
+                           {"fl oz", "fluid ounce", "fluid ounces"},
                            {"tbsp", "tablespoon", "tablespoons"},
                            {"tsp", "teaspoon", "teaspoons"},
                            {"yrs", "year", "years"},
@@ -157,11 +158,19 @@ std::optional<std::string> unit(const Match& m) {
   const bool dashed = m.g(0)[m.g(0).size() - m.g(3).size() - 1] == '-';  // "10-min", but not "section 5-C"
   const bool named = !m.g(1).empty() && letter(m.before_char());         // "B-52s"
   if (!unit_ends(m) || ((dashed || named) && m.g(3).size() == 1)) return std::nullopt;
-  return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
+  const bool glued = m.g(0).size() == m.g(1).size() + 1 + m.g(3).size();  // "Apartment 4C"
+  if (glued && m.g(1).empty() && (m.g(3) == "C" || m.g(3) == "F")) return std::nullopt;
+  const bool one = dashed || (describes_a_thing(m) && m.after.substr(0, 4) != " of ");
+  return signed_words(m.g(1), m.g(2), m) + " " +
+         unit_words(m.g(3), one              ? "1"
+                            : m.g(1).empty() ? m.g(2)
+                                             : "2");
 }
 
 // "5 ft. 10 in.": abbreviations whose dot is not the sentence's.
 std::optional<std::string> dotted_unit(const Match& m) {
+  if (m.g(0)[m.g(1).size()] == '-')  // "a 5-yr. plan"
+    return decimal(m.g(1), m.style) + " " + (m.g(2) == "in" ? "inch" : unit_words(m.g(2), "1"));
   const std::string_view sign = m.g(2) == "in" ? std::string_view{} : m.g(2);
   std::string out = decimal(m.g(1), m.style) + " ";
   out += sign.empty() ? (is_one(m.g(1)) ? "inch" : "inches") : unit_words(sign, m.g(1));
@@ -324,6 +333,28 @@ constexpr Vulgar kVulgar[] = {{"½", "1", "2"}, {"¼", "1", "4"}, {"¾", "3", "4
                               {"⅔", "2", "3"}, {"⅛", "1", "8"}, {"⅜", "3", "8"}, {"⅝", "5", "8"},
                               {"⅞", "7", "8"}, {"⅕", "1", "5"}};
 
+std::optional<std::string> part_of_unit(const Match& m) {  // "1/2 tsp", "2½ lbs", "3/4 mi"
+  if (m.after_char() == '.' || m.after_char() == '/') return std::nullopt;
+  const std::string number = std::string(m.g(1)) + std::string(m.g(2));
+  if (!m.g(1).empty()) return number + " " + unit_words(m.g(3), "2");
+  const std::string one = unit_words(m.g(3), "1");
+  const bool single =
+      m.g(2)[0] == '1' || m.g(2) == "½" || m.g(2) == "¼" || m.g(2) == "⅓" || m.g(2) == "⅛" || m.g(2) == "⅕";
+  return number + (single ? " " : m.g(3) == "oz" ? " of an " : " of a ") + one;
+}
+
+std::optional<std::string> ordinal_range(const Match& m) {  // "1st-3rd grade"
+  return ordinal(m.g(1), m.style).append(joint(m)) + ordinal(m.g(2), m.style);
+}
+
+std::optional<std::string> times_power(const Match& m) {  // "3 x 10^8"
+  return std::string(m.g(1)) + " times " + std::string(m.g(2));
+}
+
+std::optional<std::string> sized(const Match& m) {  // "5 m x 3 m"
+  return std::string(m.g(1)) + " by " + std::string(m.g(2));
+}
+
 std::optional<std::string> vulgar_fraction(const Match& m) {
   for (const auto& v : kVulgar) {
     if (v.sign != m.g(2)) continue;
@@ -380,7 +411,18 @@ void add_quantities(std::vector<Rule>& out) {
   using K = NormaliseKind;
   const std::string num = std::string("(") + kNum + ")";
   const std::string units = unit_pattern();
+  out.push_back({K::kOrdinal | K::kRange, R"(\b(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)\b)",
+                 ordinal_range});
   out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
+  out.push_back(
+      {K::kUnit,
+       R"(\b(\d{1,3} ?)?(\d{1,2}/\d{1,2}|½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕) ?(tsp|tbsp|lbs?|oz|mi|km|kg|ft|yd|gal|hr|cm|mm)\b)",
+       part_of_unit});
+  out.push_back({K::kSymbol, "\\b" + num + R"( ?[xX×*] ?(10\^-?\d{1,3}\b))", times_power});
+  out.push_back(
+      {K::kUnit,
+       "\\b(" + std::string(kNum) + R"( ?(?:mm|cm|km|m|ft|in|yd|inch|inches|feet)) ?[xX×] ?(\d+(?:\.\d+)?))",
+       sized});
   out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
   out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
@@ -394,7 +436,7 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
   out.push_back({K::kUnit,
-                 "\\b" + num + " ?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
+                 "\\b" + num + "[ -]?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
                  dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});

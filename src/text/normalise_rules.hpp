@@ -53,7 +53,8 @@ inline bool alnum(char c) { return digit(c) || letter(c); }
 bool is_one(std::string_view number);             // exactly "1"
 bool sentence_ends_here(std::string_view after);  // nothing more, or a capital that starts a new sentence
 std::string_view last_word(
-    std::string_view before);  // the word at the end of `before`, without the space after it
+    std::string_view before);            // the word at the end of `before`, without the space after it
+bool describes_a_thing(const Match& m);  // "a $5 bill", "a 60 W bulb": one thing of that worth or size
 int days_in_month(int month, std::string_view year_digits);  // 0: no month; without a year February has 29
 std::string join_initials(std::string_view letters);         // "pm" -> "P.M": spelled by english.hpp
 

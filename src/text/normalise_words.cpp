@@ -77,7 +77,12 @@ constexpr Short kShort[] = {{"Mr", "Mister"},
                             {"Thu", "Thursday"},
                             {"Thurs", "Thursday"},
                             {"Fri", "Friday"},
-                            {"ext", "extension", After::kDigit}};
+                            {"ext", "extension", After::kDigit},
+                            {"Rte", "Route", After::kDigit},
+                            {"Rm", "Room", After::kDigit},
+                            {"Apt", "Apartment", After::kDigit},
+                            {"apt", "apartment", After::kDigit},
+                            {"Ste", "Suite", After::kDigit}};
 
 std::string_view skip_spaces(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -175,6 +180,18 @@ std::optional<std::string> roman_ruler(const Match& m) {  // "Henry VIII"
   return std::string(m.g(1)) + " the " + ordinal(std::to_string(n), m.style);
 }
 
+std::optional<std::string> world_war(const Match& m) {  // "WWII"
+  return std::string("World War ") + (m.g(1) == "I" ? "one" : "two");
+}
+
+std::optional<std::string> roman_century(const Match& m) {  // "the XIX century"
+  const int n = roman_value(m.g(1));
+  if (n == 0) return std::nullopt;
+  return ordinal(std::to_string(n), m.style) + std::string(m.g(2));
+}
+
+std::optional<std::string> circa(const Match& m) { return "circa " + year(m.g(1), m.style); }
+
 struct Symbol {
   std::string_view sign;
   std::string_view words;
@@ -250,6 +267,8 @@ std::optional<std::string> fixed(const Match&) {
 constexpr char kDash[] = "—";
 constexpr char kLine[] = "\n";
 constexpr char kEllipsis[] = "… ";
+constexpr char kNotEqual[] = " is not equal to ";
+constexpr char kAnd[] = " and ";
 constexpr char kPlusPlus[] = "C plus plus";
 
 std::optional<std::string> number_sign(const Match& m) { return "number " + std::string(m.g(1)); }
@@ -290,6 +309,8 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"((?m)^ *[-*] )", fixed<kLine>});
   out.push_back({K::kSymbol, R"(\b([A-G])#)", sharp});
   out.push_back({K::kSymbol, R"(\bC\+\+)", fixed<kPlusPlus>});
+  out.push_back({K::kSymbol, R"( ?!==? ?)", fixed<kNotEqual>});
+  out.push_back({K::kSymbol, R"( ?&& ?)", fixed<kAnd>});
   out.push_back({K::kSymbol, R"(# ?(\d+))", number_sign});
   out.push_back({K::kSymbol, R"(#([A-Za-z][A-Za-z0-9]*))", hashtag});
   out.push_back({K::kSymbol, R"(~ ?(\d+))", about});
@@ -301,11 +322,15 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
   out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
   out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
-  out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\d))", comparison});
+  out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\.?\d+))", comparison});
   out.push_back(
       {K::kAbbreviation,
-       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXLCDM]+)\b)",
+       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage|Title|Vatican|Scene|Episode|Figure|Table|Appendix|Division|Tier) ([IVXLCDM]+)\b)",
        roman_part});
+  out.push_back({K::kAbbreviation, R"(\bWW(II?)\b)", world_war});
+  out.push_back(
+      {K::kAbbreviation, R"(\b([IVX]{1,5})(?:th)?((?:th)?[ -][Cc]entur(?:y|ies)\b))", roman_century});
+  out.push_back({K::kAbbreviation, R"(\bca?\. ?(\d{3,4})\b)", circa});
   // In small letters only with two letters or more: "the book I read".
   out.push_back(
       {K::kAbbreviation,
