@@ -92,6 +92,7 @@ Normaliser::Normaliser(bool british) : rules_(std::make_unique<Rules>()) {
   rules::add_money(all);
   rules::add_codes(all);
   rules::add_lengths(all);
+  rules::add_fractions(all);
   rules::add_quantities(all);
   rules::add_symbols(all);
   re2::RE2::Options re_options;

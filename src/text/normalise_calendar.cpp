@@ -245,7 +245,7 @@ void add_calendar(std::vector<Rule>& out) {
                  R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
                  clock});
   out.push_back({K::kTime, R"(\b(1[0-2]|0?[1-9]) ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", hour_only});
-  const std::string day = R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b\.?)";
+  const std::string day = R"(\b(Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun)(?:nesday|rsday|sday|urday|day)?\b\.?)";
   out.push_back({K::kDate, day + " ?[-–] ?" + day, weekdays});
   out.push_back({K::kTime, R"(\b([AP]\.M) ?[-–] ?\b)", time_range});
   out.push_back({K::kTime, R"(\b([AaPp])\. ?[Mm]\.)", half_alone});

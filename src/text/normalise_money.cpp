@@ -11,14 +11,22 @@ struct Currency {
   std::string_view cent;
   std::string_view cents;
 };
-constexpr Currency kCurrencies[] = {
-    {"$", "dollar", "dollars", "cent", "cents"},    {"€", "euro", "euros", "cent", "cents"},
-    {"£", "pound", "pounds", "penny", "pence"},     {"¥", "yen", "yen", "", ""},
-    {"₹", "rupee", "rupees", "paisa", "paise"},     {"₩", "won", "won", "", ""},
-    {"USD", "dollar", "dollars", "cent", "cents"},  {"EUR", "euro", "euros", "cent", "cents"},
-    {"GBP", "pound", "pounds", "penny", "pence"},   {"JPY", "yen", "yen", "", ""},
-    {"CHF", "Swiss franc", "Swiss francs", "", ""}, {"INR", "rupee", "rupees", "paisa", "paise"},
-    {"Rs", "rupee", "rupees", "paisa", "paise"},    {"R$", "real", "reais", "centavo", "centavos"}};
+constexpr Currency kCurrencies[] = {{"$", "dollar", "dollars", "cent", "cents"},
+                                    {"€", "euro", "euros", "cent", "cents"},
+                                    {"£", "pound", "pounds", "penny", "pence"},
+                                    {"¥", "yen", "yen", "", ""},
+                                    {"₹", "rupee", "rupees", "paisa", "paise"},
+                                    {"₩", "won", "won", "", ""},
+                                    {"USD", "dollar", "dollars", "cent", "cents"},
+                                    {"EUR", "euro", "euros", "cent", "cents"},
+                                    {"GBP", "pound", "pounds", "penny", "pence"},
+                                    {"JPY", "yen", "yen", "", ""},
+                                    {"CHF", "Swiss franc", "Swiss francs", "", ""},
+                                    {"INR", "rupee", "rupees", "paisa", "paise"},
+                                    {"Rs", "rupee", "rupees", "paisa", "paise"},
+                                    {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+                                    {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
+                                    {"R$", "real", "reais", "centavo", "centavos"}};
 
 const Currency& currency(std::string_view sign) {
   for (const auto& c : kCurrencies) {
@@ -148,11 +156,11 @@ void add_money(std::vector<Rule>& out) {
   out.push_back({NormaliseKind::kMoney, "(-)?\\b(R\\$) ?" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK|A|C|S))?([$£€¥₹₩]) ?" + num + magnitude,
                  sign_first});
-  out.push_back(
-      {NormaliseKind::kMoney, R"(()\b(USD|EUR|GBP|JPY|CHF|INR|Rs)\.? ?)" + num + magnitude, sign_first});
+  out.push_back({NormaliseKind::kMoney, R"(()\b(USD|EUR|GBP|JPY|CHF|INR|CAD|AUD|Rs)\.? ?)" + num + magnitude,
+                 sign_first});
   out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + " ?([$€£¥₹₩])", sign_last});
-  out.push_back(
-      {NormaliseKind::kMoney, "\\b" + num + magnitude + R"( ?(USD|EUR|GBP|JPY|CHF|INR)\b)", sign_last});
+  out.push_back({NormaliseKind::kMoney, "\\b" + num + magnitude + R"( ?(USD|EUR|GBP|JPY|CHF|INR|CAD|AUD)\b)",
+                 sign_last});
   out.push_back({NormaliseKind::kMoney, R"(([$£€])\.(\d\d)\b)", only_cents});
   out.push_back({NormaliseKind::kMoney, R"(\b(\d{1,2})p\b)", pence});
   out.push_back({NormaliseKind::kMoney, R"(\b(\d+) ?¢)", cents});

@@ -1,4 +1,4 @@
-// Normalising rules for quantities: units, ranges, fractions, ordinals, years and plain numbers.
+// Normalising rules for quantities: units, ranges, ordinals, years and plain numbers.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -53,7 +53,15 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"Pa", "pascal", "pascals"},
                            {"bpm", "beat per minute", "beats per minute"},
                            {"tokens/s", "token per second", "tokens per second"},
+                           {"yds", "yard", "yards"},
                            {"yd", "yard", "yards"},
+                           {"pts", "point", "points"},
+                           {"bps", "basis point", "basis points"},
+                           {"mpg", "mile per gallon", "miles per gallon"},
+                           {"mmHg", "millimeter of mercury", "millimeters of mercury"},
+                           {"sq mi", "square mile", "square miles"},
+                           {"sq yd", "square yard", "square yards"},
+                           {"sq in", "square inch", "square inches"},
                            {"kg", "kilogram", "kilograms"},
                            {"mg", "milligram", "milligrams"},
                            {"μg", "microgram", "micrograms"},
@@ -130,13 +138,6 @@ std::string unit_pattern() {
   return "(" + out + ")";
 }
 
-std::string unit_words(std::string_view sign, std::string_view amount) {
-  for (const auto& u : kUnits) {
-    if (u.sign == sign) return std::string(is_one(amount) ? u.one : u.many);
-  }
-  return std::string(sign);
-}
-
 // A dash before a number is a minus only where no word or number ends.
 bool is_minus(const Match& m) {
   const char c = m.before_char();
@@ -178,15 +179,26 @@ std::optional<std::string> dotted_unit(const Match& m) {
   return out;
 }
 
+std::optional<std::string> square_unit(const Match& m) {  // "1,500 sq. ft."
+  return decimal(m.g(1), m.style) + " " + unit_words("sq " + std::string(m.g(2)), m.g(1)) +
+         (m.g(0).back() == '.' && sentence_ends_here(m.after) ? "." : "");
+}
+
+std::optional<std::string> unit_per_unit(const Match& m) {  // "60 km/hr", "5 kg/m³"
+  if (!unit_ends(m)) return std::nullopt;
+  return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(2)) + " per " +
+         unit_words(m.g(4), "1");
+}
+
+std::optional<std::string> so_often(const Match& m) {  // "3x/week"
+  return cardinal(m.g(1), m.style) + " times" + std::string(m.g(2));
+}
+
 std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
 
 std::optional<std::string> unit_range(const Match& m) {
   if (!unit_ends(m)) return std::nullopt;
   return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
-}
-
-bool looks_like_year(std::string_view d) {
-  return d.size() == 4 && ((d[0] == '1' && d[1] >= '5') || d.substr(0, 2) == "20");
 }
 
 std::optional<std::string> range(const Match& m) {
@@ -201,6 +213,7 @@ std::optional<std::string> range(const Match& m) {
   if (whole && m.g(1).size() < 10 && m.g(2).size() < 10 &&
       std::stol(std::string(m.g(1))) > std::stol(std::string(m.g(2))))
     return decimal(m.g(1), m.style) + " " + decimal(m.g(2), m.style);
+  if (m.g(1) == m.g(2)) return decimal(m.g(1), m.style) + " " + decimal(m.g(2), m.style);  // "50-50", "1-1"
   return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style);
 }
 
@@ -209,21 +222,6 @@ std::optional<std::string> by_size(const Match& m) {
     return n.size() == 4 && n.find('.') == std::string_view::npos ? year(n, m.style) : decimal(n, m.style);
   };
   return side(m.g(1)) + " by " + side(m.g(2));
-}
-
-std::string fraction_words(std::string_view over, std::string_view under, NumberStyle style) {
-  const bool one = is_one(over);
-  if (under == "2") return cardinal(over, style) + (one ? " half" : " halves");
-  if (under == "4") return cardinal(over, style) + (one ? " quarter" : " quarters");
-  return cardinal(over, style) + " " + ordinal(under, style) + (one ? "" : "s");
-}
-
-int small(std::string_view d) { return d.size() > 3 ? 1000 : (d.empty() ? 0 : std::stoi(std::string(d))); }
-
-std::optional<std::string> mixed_fraction(const Match& m) {  // "2 1/2"
-  if (small(m.g(2)) >= small(m.g(3)) || small(m.g(3)) < 2) return std::nullopt;
-  if (m.g(2) == "1" && m.g(3) == "2") return cardinal(m.g(1), m.style) + " and a half";
-  return cardinal(m.g(1), m.style) + " and " + fraction_words(m.g(2), m.g(3), m.style);
 }
 
 // Whether the word before a slash counts something: "requests/second", "one dollar/month", but not
@@ -249,41 +247,6 @@ std::optional<std::string> per(const Match& m) {  // "5 dollars/month"
     if (u.sign == m.g(1)) return " per " + std::string(u.one);
   }
   return " per " + std::string(m.g(1) == "mo" ? "month" : m.g(1) == "wk" ? "week" : m.g(1));
-}
-
-std::optional<std::string> fraction_ending(const Match& m) {  // "2/3rds"
-  if (small(m.g(2)) < 3) return std::nullopt;
-  return fraction_words(m.g(1), m.g(2), m.style);
-}
-
-std::optional<std::string> fraction(const Match& m) {
-  if (m.before_char() == '/' || m.after_char() == '/' || m.before_char() == '.') return std::nullopt;
-  const int over = small(m.g(1));
-  const int under = small(m.g(2));
-  if (m.g(0) == "24/7") return std::string("twenty four seven");
-  if (m.g(0) == "9/11") return std::string("nine eleven");
-  if (over + under == 100)
-    return cardinal(m.g(1), m.style) + " " + cardinal(m.g(2), m.style);  // "50/50", "80/20"
-  const std::string_view next = m.after.substr(0, 7);
-  if (over == under || next == " stars" || next == " stars." || next == " points") {
-    return cardinal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
-  }
-  if (over >= 1 && over < under &&
-      (under <= 10 || under == 12 || under == 16 || under == 20 || under == 32 || under == 100)) {
-    return fraction_words(m.g(1), m.g(2), m.style);
-  }
-  // "12/25" is a day when one of its numbers can only be one.
-  const int month = m.style.british ? under : over;
-  const int day = m.style.british ? over : under;
-  if (day > 12 && day <= days_in_month(month, {}) && m.g(1)[0] != '0') {
-    static constexpr std::array<std::string_view, 12> kMonths{
-        "January", "February", "March",     "April",   "May",      "June",
-        "July",    "August",   "September", "October", "November", "December"};
-    const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
-    const std::string nth = ordinal(std::to_string(day), m.style);
-    return m.style.british ? "the " + nth + " of " + name : name + " " + nth;
-  }
-  return cardinal(m.g(1), m.style) + " over " + cardinal(m.g(2), m.style);
 }
 
 std::optional<std::string> power(const Match& m) {  // "2^10", "x^2"
@@ -324,25 +287,6 @@ std::optional<std::string> million(const Match& m) {  // "82M parameters"
   return decimal(m.g(1), m.style) + (m.g(2) == "bn" ? " billion" : m.g(2) == "tn" ? " trillion" : " million");
 }
 
-struct Vulgar {
-  std::string_view sign;
-  std::string_view over;
-  std::string_view under;
-};
-constexpr Vulgar kVulgar[] = {{"½", "1", "2"}, {"¼", "1", "4"}, {"¾", "3", "4"}, {"⅓", "1", "3"},
-                              {"⅔", "2", "3"}, {"⅛", "1", "8"}, {"⅜", "3", "8"}, {"⅝", "5", "8"},
-                              {"⅞", "7", "8"}, {"⅕", "1", "5"}};
-
-std::optional<std::string> part_of_unit(const Match& m) {  // "1/2 tsp", "2½ lbs", "3/4 mi"
-  if (m.after_char() == '.' || m.after_char() == '/') return std::nullopt;
-  const std::string number = std::string(m.g(1)) + std::string(m.g(2));
-  if (!m.g(1).empty()) return number + " " + unit_words(m.g(3), "2");
-  const std::string one = unit_words(m.g(3), "1");
-  const bool single =
-      m.g(2)[0] == '1' || m.g(2) == "½" || m.g(2) == "¼" || m.g(2) == "⅓" || m.g(2) == "⅛" || m.g(2) == "⅕";
-  return number + (single ? " " : m.g(3) == "oz" ? " of an " : " of a ") + one;
-}
-
 std::optional<std::string> ordinal_range(const Match& m) {  // "1st-3rd grade"
   return ordinal(m.g(1), m.style).append(joint(m)) + ordinal(m.g(2), m.style);
 }
@@ -353,16 +297,6 @@ std::optional<std::string> times_power(const Match& m) {  // "3 x 10^8"
 
 std::optional<std::string> sized(const Match& m) {  // "5 m x 3 m"
   return std::string(m.g(1)) + " by " + std::string(m.g(2));
-}
-
-std::optional<std::string> vulgar_fraction(const Match& m) {
-  for (const auto& v : kVulgar) {
-    if (v.sign != m.g(2)) continue;
-    if (m.g(1).empty()) return v.sign == "½" ? "one half" : fraction_words(v.over, v.under, m.style);
-    const std::string part = v.sign == "½" ? "a half" : fraction_words(v.over, v.under, m.style);
-    return cardinal(m.g(1), m.style) + " and " + part;
-  }
-  return std::nullopt;
 }
 
 std::optional<std::string> ordinal_number(const Match& m) {
@@ -407,6 +341,17 @@ std::optional<std::string> plain_number(const Match& m) {
 
 }  // namespace
 
+std::string unit_words(std::string_view sign, std::string_view amount) {
+  for (const auto& u : kUnits) {
+    if (u.sign == sign) return std::string(is_one(amount) ? u.one : u.many);
+  }
+  return std::string(sign);
+}
+
+bool looks_like_year(std::string_view d) {
+  return d.size() == 4 && ((d[0] == '1' && d[1] >= '5') || d.substr(0, 2) == "20");
+}
+
 void add_quantities(std::vector<Rule>& out) {
   using K = NormaliseKind;
   const std::string num = std::string("(") + kNum + ")";
@@ -414,19 +359,11 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kOrdinal | K::kRange, R"(\b(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)\b)",
                  ordinal_range});
   out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
-  out.push_back(
-      {K::kUnit,
-       R"(\b(\d{1,3} ?)?(\d{1,2}/\d{1,2}|½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕) ?(tsp|tbsp|lbs?|oz|mi|km|kg|ft|yd|gal|hr|cm|mm)\b)",
-       part_of_unit});
   out.push_back({K::kSymbol, "\\b" + num + R"( ?[xX×*] ?(10\^-?\d{1,3}\b))", times_power});
   out.push_back(
       {K::kUnit,
        "\\b(" + std::string(kNum) + R"( ?(?:mm|cm|km|m|ft|in|yd|inch|inches|feet)) ?[xX×] ?(\d+(?:\.\d+)?))",
        sized});
-  out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
-  out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
-  out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
-  out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
   out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[A-Za-z]{1,3})\^(-)?(\d{1,4})\b)", power});
   out.push_back({K::kNumber, R"(\b(\d+(?:\.\d+)?)[eE]([-+]?)(\d{1,3})\b)", scientific});
   out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
@@ -435,17 +372,21 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, "\\b" + num + " ?[xX×] ?" + num + " ?= ?", equation});
   out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
-  out.push_back({K::kUnit,
-                 "\\b" + num + "[ -]?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
-                 dotted_unit});
+  out.push_back(
+      {K::kUnit,
+       "\\b" + num + "[ -]?(ft|in|lbs?|oz|yds?|pts|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
+       dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
                  unit_range});
+  out.push_back({K::kUnit, "\\b" + num + R"( ?sq\. ?(ft|mi|yd|in|km|m)\b\.?)", square_unit});
+  out.push_back({K::kUnit, "(-)?\\b" + num + " ?" + units + "/" + units, unit_per_unit});
+  out.push_back({K::kUnit, R"(\b(\d{1,3})x(/| a | per ))", so_often});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back(
       {K::kUnit,
-       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|GB|TB|kWh|mile|mi)\b)",
+       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|gal|ml|mL|L|GB|TB|kWh|mile|mi)\b)",
        per});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
   out.push_back({K::kRange, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
@@ -453,6 +394,7 @@ void add_quantities(std::vector<Rule>& out) {
       {K::kNumber,
        R"(\b([Ii]n|[Ss]ince|[Ff]rom|[Uu]ntil|[Bb]efore|[Aa]fter|[Yy]ear|[Aa]round|[Cc]irca) (1\d{3})\b)",
        era_year});
+  out.push_back({K::kNumber, R"(\b([Yy]ear) ([12]\d{3})\b)", era_year});
   out.push_back({K::kNumber, "(-)?(" + std::string(kNum) + R"(|\.\d+))", plain_number});
 }
 

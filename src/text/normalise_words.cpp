@@ -78,6 +78,9 @@ constexpr Short kShort[] = {{"Mr", "Mister"},
                             {"Thurs", "Thursday"},
                             {"Fri", "Friday"},
                             {"ext", "extension", After::kDigit},
+                            {"nos", "numbers", After::kDigit},
+                            {"Hwy", "Highway", After::kDigit},
+                            {"Bldg", "Building", After::kDigit},
                             {"Rte", "Route", After::kDigit},
                             {"Rm", "Room", After::kDigit},
                             {"Apt", "Apartment", After::kDigit},
@@ -191,6 +194,20 @@ std::optional<std::string> roman_century(const Match& m) {  // "the XIX century"
 }
 
 std::optional<std::string> circa(const Match& m) { return "circa " + year(m.g(1), m.style); }
+
+std::optional<std::string> street_direction(const Match& m) {  // "123 N. Main St.", "456 W 3rd Ave."
+  const char d = m.g(2)[0];
+  return std::string(m.g(1)) +
+         (d == 'N'   ? " North "
+          : d == 'S' ? " South "
+          : d == 'E' ? " East "
+                     : " West ") +
+         std::string(m.g(3));
+}
+
+std::optional<std::string> slashed(const Match& m) {  // "b/c", "c/o"
+  return std::string(m.g(0) == "b/c" ? "because" : "care of");
+}
 
 struct Symbol {
   std::string_view sign;
@@ -315,10 +332,15 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"(#([A-Za-z][A-Za-z0-9]*))", hashtag});
   out.push_back({K::kSymbol, R"(~ ?(\d+))", about});
   out.push_back({K::kAbbreviation, R"(\b([eEiI])\. ?[gGeE]\.)", latin});
+  out.push_back(
+      {K::kAbbreviation,
+       R"(\b(\d+) ([NSEW])\.? ((?:\d+(?:st|nd|rd|th)|[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:St|Ave|Rd|Blvd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane)\b))",
+       street_direction});
+  out.push_back({K::kAbbreviation, R"(\b(?:b/c|c/o)\b)", slashed});
   out.push_back({K::kAbbreviation, R"(\bDr\.)", doctor_or_drive});
   out.push_back({K::kAbbreviation, R"(\bSt\.)", saint_or_street});
   out.push_back({K::kAbbreviation, "\\b(" + all + R"()\.)", abbreviation});
-  out.push_back({K::kAbbreviation, R"(\bw/(o\b)?)", with});
+  out.push_back({K::kAbbreviation, R"(\bw/(o\b|out\b)?)", with});
   out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
   out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
   out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
