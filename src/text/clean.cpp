@@ -47,6 +47,7 @@ constexpr Replacement kReplacements[] = {
     {0x02BC, "'"},
     {0x02B9, "'"},
     {0x2032, "'"},
+    {0x2033, "”"},  // inches, as the straight quote after a number
     {0x60, "'"},
     {0xB4, "'"},
     {0x201C, "“"},
@@ -156,12 +157,14 @@ bool is_kept_symbol(char32_t c) {
   return kKept.find(c) != std::u32string_view::npos;
 }
 
+constexpr char32_t kRaisedMinus = 0x207B;
 bool is_raised(char32_t c) {
-  return c == 0x2070 || (c >= 0x2074 && c <= 0x2079) || c == 0xB9 || c == 0xB2 || c == 0xB3 || c == 0x207B;
+  return c == 0x2070 || (c >= 0x2074 && c <= 0x2079) || c == 0xB9 || c == 0xB2 || c == 0xB3 ||
+         c == kRaisedMinus;
 }
 bool squared_or_cubed(char32_t c) { return c == 0xB2 || c == 0xB3; }
 char32_t raised_digit(char32_t c) {
-  if (c == 0x207B) return U'-';
+  if (c == kRaisedMinus) return U'-';
   return c == 0xB9 ? U'1' : c == 0xB2 ? U'2' : c == 0xB3 ? U'3' : U'0' + (c - 0x2070);
 }
 
@@ -174,8 +177,10 @@ class Cleaner {
       char32_t c = next_code_point(in_, at);
       if (c == U'\r' && at < in_.size() && in_[at] == '\n') continue;
       // "10⁶" is a power, "word⁶" a footnote; ² and ³ alone have names of their own.
+      // "z⁻¹": no footnote has a minus.
+      const bool on_letter = c == kRaisedMinus && is_ascii_letter(last_) && raised_at(at);
       const bool starts_power =
-          is_raised(c) && is_ascii_digit(last_) && !(squared_or_cubed(c) && !raised_at(at));
+          on_letter || (is_raised(c) && is_ascii_digit(last_) && !(squared_or_cubed(c) && !raised_at(at)));
       if (starts_power) put(U'^');
       for (; starts_power && raised_at(at); next_code_point(in_, at))
         put(raised_digit(std::exchange(c, peek(at))));

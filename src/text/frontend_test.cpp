@@ -77,6 +77,14 @@ TEST_F(FrontendTest, SpeaksWhatIsLeftAndCountsTheRest) {
   EXPECT_EQ(f->counts().texts, 1U);
 }
 
+TEST_F(FrontendTest, SpeaksTheWordThatTouchesAnotherScript) {
+  const auto f = make(false);
+  const auto segments = f->segments("hello東京", Language::kAmerican);
+  ASSERT_TRUE(segments);
+  EXPECT_EQ(segments->at(0).phonemes, "həlˈO");
+  EXPECT_EQ(f->counts().dropped_symbols, 2U);
+}
+
 TEST_F(FrontendTest, KeepsEveryWordOfALongTextWithoutPunctuation) {
   std::string text;
   while (text.size() < 2000) text += "hello world ";

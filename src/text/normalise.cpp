@@ -42,6 +42,22 @@ std::string_view last_word(std::string_view before) {
   return before.substr(from, end - from);
 }
 
+bool describes_a_thing(const Match& m) {
+  const auto word = last_word(m.before);
+  return (word == "a" || word == "A" || word == "an" || word == "An") && m.after_char() == ' ' &&
+         m.after.size() > 1 && letter(m.after[1]);
+}
+
+int days_in_month(int month, std::string_view year_digits) {
+  static constexpr std::array<int, 12> kDays{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  if (month < 1 || month > 12) return 0;
+  int year = 0;
+  for (const char c : year_digits.substr(0, 4)) year = year * 10 + (c - '0');
+  const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  if (month == 2 && !year_digits.empty() && !leap) return 28;
+  return kDays[static_cast<std::size_t>(month - 1)];
+}
+
 std::string join_initials(std::string_view letters) {
   std::string out;
   for (const char c : letters) {
@@ -75,6 +91,8 @@ Normaliser::Normaliser(bool british) : rules_(std::make_unique<Rules>()) {
   rules::add_calendar(all);
   rules::add_money(all);
   rules::add_codes(all);
+  rules::add_lengths(all);
+  rules::add_fractions(all);
   rules::add_quantities(all);
   rules::add_symbols(all);
   re2::RE2::Options re_options;

@@ -27,14 +27,32 @@ std::string month_name(std::string_view written) {
   return std::string(written);
 }
 
+bool is_day(int month, int day, std::string_view year_digits) {
+  return day >= 1 && day <= days_in_month(month, year_digits);
+}
+
+int month_number(std::string_view written) {
+  for (std::size_t i = 0; i < kMonths.size(); ++i) {
+    if (kMonths[i].substr(0, 3) == written.substr(0, 3)) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
+// "Feb 30" is no day: the month is named and the numbers stay numbers.
+std::string month_named(const Match& m, std::string_view month) {
+  const std::string_view all = m.g(0);
+  const auto at = static_cast<std::size_t>(month.data() - all.data());
+  return std::string(all.substr(0, at)) + month_name(month) + std::string(all.substr(at + month.size()));
+}
+
 std::string full_year(std::string_view digits, NumberStyle style) {
   if (digits.size() == 4) return year(digits, style);
   return year((number(digits) < 70 ? "20" : "19") + std::string(digits), style);
 }
 
-// month 1..12, day 1..31 or an empty optional.
+// The words of a day that exists, or an empty optional: 31/02/2024 is left to the rules for numbers.
 std::optional<std::string> date_words(int month, int day, std::string_view year_digits, const Match& m) {
-  if (month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
+  if (!is_day(month, day, year_digits)) return std::nullopt;
   const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
   const std::string nth = ordinal(std::to_string(day), m.style);
   std::string out = m.style.british ? "the " + nth + " of " + name : name + " " + nth;
@@ -69,7 +87,10 @@ std::optional<std::string> short_slash_date(const Match& m) {  // "on 12/05"
 }
 
 std::optional<std::string> month_day(const Match& m) {  // "May 5th, 2024", "Jan. 5-7"
-  if (alnum(m.after_char()) || number(m.g(2)) > 31 || number(m.g(2)) == 0) return std::nullopt;
+  if (alnum(m.after_char())) return std::nullopt;
+  const int month = month_number(m.g(1));
+  if (!is_day(month, number(m.g(2)), m.g(4)) || (!m.g(3).empty() && !is_day(month, number(m.g(3)), m.g(4))))
+    return month_named(m, m.g(1));
   std::string out = month_name(m.g(1)) + " " + ordinal(m.g(2), m.style);
   if (!m.g(3).empty()) out += " to " + ordinal(m.g(3), m.style);
   if (!m.g(4).empty()) out += ", " + year(m.g(4), m.style);
@@ -77,7 +98,8 @@ std::optional<std::string> month_day(const Match& m) {  // "May 5th, 2024", "Jan
 }
 
 std::optional<std::string> day_month(const Match& m) {  // "5 May 2024", "5th of May"
-  if (alnum(m.after_char()) || number(m.g(1)) > 31 || number(m.g(1)) == 0) return std::nullopt;
+  if (alnum(m.after_char())) return std::nullopt;
+  if (!is_day(month_number(m.g(2)), number(m.g(1)), m.g(3))) return month_named(m, m.g(2));
   const bool has_the = last_word(m.before) == "the" || last_word(m.before) == "The";
   std::string out = (has_the ? "" : "the ") + ordinal(m.g(1), m.style) + " of " + month_name(m.g(2));
   if (!m.g(3).empty()) out += ", " + year(m.g(3), m.style);
@@ -111,6 +133,7 @@ std::optional<std::string> decade(const Match& m) {  // "1990s"
 
 // "'90s", "the 80s", "mid-80s"; "30s" alone is thirty seconds.
 std::optional<std::string> short_decade(const Match& m) {
+  if (m.g(2) == "00") return std::string(m.g(1)) + "two thousands";
   return std::string(m.g(1)) + plural(cardinal(m.g(2), m.style));
 }
 
@@ -128,7 +151,9 @@ std::optional<std::string> clock(const Match& m) {  // "9:30PM", "14:05", "09:00
   const bool half = !m.g(4).empty();
   std::string out = cardinal(m.g(1), m.style);
   if (number(m.g(2)) == 0) {
-    if (!half && m.g(3).empty()) out += hour >= 1 && hour <= 12 ? " o'clock" : " hundred";
+    const std::string_view next = m.after.substr(0, 5);
+    const bool named = next == " noon" || next == " midn";
+    if (!half && !named && m.g(3).empty()) out += hour >= 1 && hour <= 12 ? " o'clock" : " hundred";
   } else {
     out += (m.g(2)[0] == '0' ? " oh " : " ") + cardinal(m.g(2), m.style);
   }
@@ -198,13 +223,13 @@ void add_calendar(std::vector<Rule>& out) {
   out.push_back({K::kDate, "\\b" + kMonthPattern + R"(,? (\d{4})\b)", month_year});
   out.push_back({K::kDate | K::kRange, R"(\b((?:1[0-9]|20)\d0)s ?[-–] ?'?([2-9]0)s\b)", decades});
   out.push_back({K::kDate, R"(\b((?:1[0-9]|20)\d0)'?s\b)", decade});
-  out.push_back({K::kDate, R"('()([2-9]0)'?s\b)", short_decade});
+  out.push_back({K::kDate, R"('()(00|[2-9]0)'?s\b)", short_decade});
   out.push_back({K::kDate, R"(()\b([2-9]0)'s\b)", short_decade});
   out.push_back({K::kDate, R"((^|[ (])'(\d\d)\b)", short_year});
   out.push_back({K::kDate | K::kRange, "\\b" + kMonthPattern + " ?[-–] ?" + kMonthPattern, month_range});
   out.push_back(
       {K::kDate,
-       R"(\b((?i:the|mid|early|late|my|his|her|our|their|your)[ -](?:(?i:early|late|mid)[ -])?)([2-9]0)'?s\b)",
+       R"(\b((?i:the|mid|early|late|my|his|her|our|their|your)[ -](?:(?i:early|late|mid)[ -])?)(00|[2-9]0)'?s\b)",
        short_decade});
   out.push_back(
       {K::kTime,
@@ -220,7 +245,7 @@ void add_calendar(std::vector<Rule>& out) {
                  R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
                  clock});
   out.push_back({K::kTime, R"(\b(1[0-2]|0?[1-9]) ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", hour_only});
-  const std::string day = R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\b\.?)";
+  const std::string day = R"(\b(Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun)(?:nesday|rsday|sday|urday|day)?\b\.?)";
   out.push_back({K::kDate, day + " ?[-–] ?" + day, weekdays});
   out.push_back({K::kTime, R"(\b([AP]\.M) ?[-–] ?\b)", time_range});
   out.push_back({K::kTime, R"(\b([AaPp])\. ?[Mm]\.)", half_alone});

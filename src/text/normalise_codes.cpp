@@ -56,6 +56,20 @@ std::optional<std::string> emergency(const Match& m) {  // "call 911"
   return std::string(m.g(1)) + " " + spell_digits(m.g(2));
 }
 
+std::optional<std::string> emergency_call(const Match& m) {  // "a 911 call"
+  return spell_digits(m.g(1)) + std::string(m.g(2));
+}
+
+std::optional<std::string> zip_code(const Match& m) {  // "Washington, DC 20500"
+  std::string out = std::string(m.g(1)) + spell_digits(m.g(2));
+  if (!m.g(3).empty()) out += ", " + spell_digits(m.g(3));
+  return out;
+}
+
+std::optional<std::string> extension(const Match& m) {  // "888-555-0100 x23"
+  return std::string(m.g(1)) + ", extension " + spell_digits(m.g(2));
+}
+
 std::string in_pairs(std::string_view n, NumberStyle style) {  // 101: "one oh one", 747: "seven forty seven"
   if (n.size() == 3 && n.substr(1) != "00") {
     return cardinal(n.substr(0, 1), style) + (n[1] == '0' ? " oh " : " ") + cardinal(n.substr(1), style);
@@ -108,6 +122,8 @@ std::optional<std::string> version(const Match& m) {
 
 void add_codes(std::vector<Rule>& out) {
   using K = NormaliseKind;
+  out.push_back({K::kPhone, R"(([.-]\d{4}),? ?x ?(\d{1,5})\b)", extension});
+  out.push_back({K::kPhone, R"((, [A-Z]{2} )(\d{5})(?:-(\d{4}))?\b)", zip_code});
   out.push_back({K::kPhone, R"((?:\+?\b1[ .\-]?)?(?:\(\d{3}\) ?|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b)", phone});
   out.push_back({K::kPhone, R"(\+\d{1,3}(?:[ .\-]?\(?\d{2,4}\)?){2,5}\b)", phone});
   out.push_back({K::kPhone, R"(\b0\d{2,4}[ \-]\d{3,4}[ \-]?\d{3,4}\b)", phone});
@@ -115,6 +131,7 @@ void add_codes(std::vector<Rule>& out) {
   out.push_back({K::kPhone, R"(\b\d+(?:-\d+){2,}\b)", dashed_code});
   out.push_back({K::kPhone, R"(\b\d{4}(?: \d{4}){2,4}\b)", dashed_code});
   out.push_back({K::kPhone, R"(\b([Cc]all|[Dd]ial|[Rr]ing) (911|999|112|101|111|988|411|311)\b)", emergency});
+  out.push_back({K::kPhone, R"(\b(911|999|112)( (?:calls?|dispatchers?|operators?)\b))", emergency_call});
   out.push_back(
       {K::kNumber,
        R"(\b(Room|Flight|Highway|Route|Boeing|Airbus|Interstate|Suite|Apartment|Apt|Unit|Studio|Gate|Bus|Channel) ([1-9]\d{2,3})(?:-(\d{3,4}))?\b)",

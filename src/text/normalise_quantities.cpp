@@ -1,6 +1,7 @@
-// Normalising rules for quantities: units, ranges, fractions, ordinals, years and plain numbers.
+// Normalising rules for quantities: units, ranges, ordinals, years and plain numbers.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "text/normalise_rules.hpp"
 
@@ -37,6 +38,7 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"mi", "mile", "miles"},
                            {"ft", "foot", "feet"},
                            {"gal", "gallon", "gallons"},
+                           {"fl oz", "fluid ounce", "fluid ounces"},
                            {"tbsp", "tablespoon", "tablespoons"},
                            {"tsp", "teaspoon", "teaspoons"},
                            {"yrs", "year", "years"},
@@ -51,7 +53,15 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"Pa", "pascal", "pascals"},
                            {"bpm", "beat per minute", "beats per minute"},
                            {"tokens/s", "token per second", "tokens per second"},
+                           {"yds", "yard", "yards"},
                            {"yd", "yard", "yards"},
+                           {"pts", "point", "points"},
+                           {"bps", "basis point", "basis points"},
+                           {"mpg", "mile per gallon", "miles per gallon"},
+                           {"mmHg", "millimeter of mercury", "millimeters of mercury"},
+                           {"sq mi", "square mile", "square miles"},
+                           {"sq yd", "square yard", "square yards"},
+                           {"sq in", "square inch", "square inches"},
                            {"kg", "kilogram", "kilograms"},
                            {"mg", "milligram", "milligrams"},
                            {"μg", "microgram", "micrograms"},
@@ -128,13 +138,6 @@ std::string unit_pattern() {
   return "(" + out + ")";
 }
 
-std::string unit_words(std::string_view sign, std::string_view amount) {
-  for (const auto& u : kUnits) {
-    if (u.sign == sign) return std::string(is_one(amount) ? u.one : u.many);
-  }
-  return std::string(sign);
-}
-
 // A dash before a number is a minus only where no word or number ends.
 bool is_minus(const Match& m) {
   const char c = m.before_char();
@@ -156,11 +159,19 @@ std::optional<std::string> unit(const Match& m) {
   const bool dashed = m.g(0)[m.g(0).size() - m.g(3).size() - 1] == '-';  // "10-min", but not "section 5-C"
   const bool named = !m.g(1).empty() && letter(m.before_char());         // "B-52s"
   if (!unit_ends(m) || ((dashed || named) && m.g(3).size() == 1)) return std::nullopt;
-  return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(1).empty() ? m.g(2) : "2");
+  const bool glued = m.g(0).size() == m.g(1).size() + 1 + m.g(3).size();  // "Apartment 4C"
+  if (glued && m.g(1).empty() && (m.g(3) == "C" || m.g(3) == "F")) return std::nullopt;
+  const bool one = dashed || (describes_a_thing(m) && m.after.substr(0, 4) != " of ");
+  return signed_words(m.g(1), m.g(2), m) + " " +
+         unit_words(m.g(3), one              ? "1"
+                            : m.g(1).empty() ? m.g(2)
+                                             : "2");
 }
 
 // "5 ft. 10 in.": abbreviations whose dot is not the sentence's.
 std::optional<std::string> dotted_unit(const Match& m) {
+  if (m.g(0)[m.g(1).size()] == '-')  // "a 5-yr. plan"
+    return decimal(m.g(1), m.style) + " " + (m.g(2) == "in" ? "inch" : unit_words(m.g(2), "1"));
   const std::string_view sign = m.g(2) == "in" ? std::string_view{} : m.g(2);
   std::string out = decimal(m.g(1), m.style) + " ";
   out += sign.empty() ? (is_one(m.g(1)) ? "inch" : "inches") : unit_words(sign, m.g(1));
@@ -168,15 +179,19 @@ std::optional<std::string> dotted_unit(const Match& m) {
   return out;
 }
 
-std::optional<std::string> inches(const Match& m) {  // "2in", "a 15-in screen"
-  if (m.after_char() == '-') return std::nullopt;    // "1-in-5"
-  const bool one = is_one(m.g(1)) || m.g(0).find('-') != std::string_view::npos;
-  return decimal(m.g(1), m.style) + (one ? " inch" : " inches");
+std::optional<std::string> square_unit(const Match& m) {  // "1,500 sq. ft."
+  return decimal(m.g(1), m.style) + " " + unit_words("sq " + std::string(m.g(2)), m.g(1)) +
+         (m.g(0).back() == '.' && sentence_ends_here(m.after) ? "." : "");
 }
 
-std::optional<std::string> feet_inches(const Match& m) {  // "6ft 2in", "5 ft 10 in"
-  return cardinal(m.g(1), m.style) + (is_one(m.g(1)) ? " foot " : " feet ") + cardinal(m.g(2), m.style) +
-         (is_one(m.g(2)) ? " inch" : " inches");
+std::optional<std::string> unit_per_unit(const Match& m) {  // "60 km/hr", "5 kg/m³"
+  if (!unit_ends(m)) return std::nullopt;
+  return signed_words(m.g(1), m.g(2), m) + " " + unit_words(m.g(3), m.g(2)) + " per " +
+         unit_words(m.g(4), "1");
+}
+
+std::optional<std::string> so_often(const Match& m) {  // "3x/week"
+  return cardinal(m.g(1), m.style) + " times" + std::string(m.g(2));
 }
 
 std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
@@ -184,10 +199,6 @@ std::string_view joint(const Match& m) { return last_word(m.before) == "between"
 std::optional<std::string> unit_range(const Match& m) {
   if (!unit_ends(m)) return std::nullopt;
   return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
-}
-
-bool looks_like_year(std::string_view d) {
-  return d.size() == 4 && ((d[0] == '1' && d[1] >= '5') || d.substr(0, 2) == "20");
 }
 
 std::optional<std::string> range(const Match& m) {
@@ -202,6 +213,7 @@ std::optional<std::string> range(const Match& m) {
   if (whole && m.g(1).size() < 10 && m.g(2).size() < 10 &&
       std::stol(std::string(m.g(1))) > std::stol(std::string(m.g(2))))
     return decimal(m.g(1), m.style) + " " + decimal(m.g(2), m.style);
+  if (m.g(1) == m.g(2)) return decimal(m.g(1), m.style) + " " + decimal(m.g(2), m.style);  // "50-50", "1-1"
   return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style);
 }
 
@@ -212,68 +224,36 @@ std::optional<std::string> by_size(const Match& m) {
   return side(m.g(1)) + " by " + side(m.g(2));
 }
 
-std::string fraction_words(std::string_view over, std::string_view under, NumberStyle style) {
-  const bool one = is_one(over);
-  if (under == "2") return cardinal(over, style) + (one ? " half" : " halves");
-  if (under == "4") return cardinal(over, style) + (one ? " quarter" : " quarters");
-  return cardinal(over, style) + " " + ordinal(under, style) + (one ? "" : "s");
-}
-
-int small(std::string_view d) { return d.size() > 3 ? 1000 : (d.empty() ? 0 : std::stoi(std::string(d))); }
-
-std::optional<std::string> mixed_fraction(const Match& m) {  // "2 1/2"
-  if (small(m.g(2)) >= small(m.g(3)) || small(m.g(3)) < 2) return std::nullopt;
-  if (m.g(2) == "1" && m.g(3) == "2") return cardinal(m.g(1), m.style) + " and a half";
-  return cardinal(m.g(1), m.style) + " and " + fraction_words(m.g(2), m.g(3), m.style);
+// Whether the word before a slash counts something: "requests/second", "one dollar/month", but not
+// "first/second" or "night/day".
+bool is_counted(std::string_view word, std::string_view before) {
+  static constexpr std::string_view kCounted[] = {
+      "percent", "feet",     "yen",     "won",   "pence", "hundred", "thousand", "million",
+      "billion", "trillion", "once",    "twice", "hertz", "people",  "price",    "cost",
+      "rate",    "fee",      "revenue", "Price", "Cost",  "Rate",    "Fee",      "Revenue"};
+  if (word.empty()) return false;
+  if (digit(word[0])) return digit(word.back()) || word.size() < 3 || !letter(word[word.size() - 2]);
+  if (std::find(std::begin(kCounted), std::end(kCounted), word) != std::end(kCounted)) return true;
+  const std::string_view number = last_word(before.substr(0, before.size() - word.size()));
+  if (number == "one" || number == "a" || number == "per") return true;
+  const bool plural = word.size() > 3 && word.back() == 's' && word[word.size() - 2] != 's';
+  return plural && word != "this" && word != "This";
 }
 
 std::optional<std::string> per(const Match& m) {  // "5 dollars/month"
-  if (!alnum(m.before_char()) && m.before_char() != '%') return std::nullopt;
+  if (m.before_char() != '%' && !(alnum(m.before_char()) && is_counted(last_word(m.before), m.before)))
+    return std::nullopt;
   for (const auto& u : kUnits) {
     if (u.sign == m.g(1)) return " per " + std::string(u.one);
   }
   return " per " + std::string(m.g(1) == "mo" ? "month" : m.g(1) == "wk" ? "week" : m.g(1));
 }
 
-std::optional<std::string> fraction_ending(const Match& m) {  // "2/3rds"
-  if (small(m.g(2)) < 3) return std::nullopt;
-  return fraction_words(m.g(1), m.g(2), m.style);
-}
-
-std::optional<std::string> fraction(const Match& m) {
-  if (m.before_char() == '/' || m.after_char() == '/' || m.before_char() == '.') return std::nullopt;
-  const int over = small(m.g(1));
-  const int under = small(m.g(2));
-  if (m.g(0) == "24/7") return std::string("twenty four seven");
-  if (m.g(0) == "9/11") return std::string("nine eleven");
-  if (over + under == 100)
-    return cardinal(m.g(1), m.style) + " " + cardinal(m.g(2), m.style);  // "50/50", "80/20"
-  const std::string_view next = m.after.substr(0, 7);
-  if (over == under || next == " stars" || next == " stars." || next == " points") {
-    return cardinal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
-  }
-  if (over >= 1 && over < under &&
-      (under <= 10 || under == 12 || under == 16 || under == 20 || under == 32 || under == 100)) {
-    return fraction_words(m.g(1), m.g(2), m.style);
-  }
-  // "12/25" is a day when one of its numbers can only be one.
-  const int month = m.style.british ? under : over;
-  const int day = m.style.british ? over : under;
-  if (month >= 1 && month <= 12 && day > 12 && day <= 31 && m.g(1)[0] != '0') {
-    static constexpr std::array<std::string_view, 12> kMonths{
-        "January", "February", "March",     "April",   "May",      "June",
-        "July",    "August",   "September", "October", "November", "December"};
-    const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
-    const std::string nth = ordinal(std::to_string(day), m.style);
-    return m.style.british ? "the " + nth + " of " + name : name + " " + nth;
-  }
-  return cardinal(m.g(1), m.style) + " over " + cardinal(m.g(2), m.style);
-}
-
 std::optional<std::string> power(const Match& m) {  // "2^10", "x^2"
   const std::string base = digit(m.g(1)[0]) ? decimal(m.g(1), m.style) : std::string(m.g(1));
   if (m.g(3) == "2" && m.g(2).empty()) return base + " squared";
   if (m.g(3) == "3" && m.g(2).empty()) return base + " cubed";
+  if (!m.g(2).empty() && letter(m.g(1)[0])) return base + " to the minus " + cardinal(m.g(3), m.style);
   return base + " to the power of " + (m.g(2).empty() ? "" : "minus ") + cardinal(m.g(3), m.style);
 }
 
@@ -307,23 +287,16 @@ std::optional<std::string> million(const Match& m) {  // "82M parameters"
   return decimal(m.g(1), m.style) + (m.g(2) == "bn" ? " billion" : m.g(2) == "tn" ? " trillion" : " million");
 }
 
-struct Vulgar {
-  std::string_view sign;
-  std::string_view over;
-  std::string_view under;
-};
-constexpr Vulgar kVulgar[] = {{"½", "1", "2"}, {"¼", "1", "4"}, {"¾", "3", "4"}, {"⅓", "1", "3"},
-                              {"⅔", "2", "3"}, {"⅛", "1", "8"}, {"⅜", "3", "8"}, {"⅝", "5", "8"},
-                              {"⅞", "7", "8"}, {"⅕", "1", "5"}};
+std::optional<std::string> ordinal_range(const Match& m) {  // "1st-3rd grade"
+  return ordinal(m.g(1), m.style).append(joint(m)) + ordinal(m.g(2), m.style);
+}
 
-std::optional<std::string> vulgar_fraction(const Match& m) {
-  for (const auto& v : kVulgar) {
-    if (v.sign != m.g(2)) continue;
-    if (m.g(1).empty()) return v.sign == "½" ? "one half" : fraction_words(v.over, v.under, m.style);
-    const std::string part = v.sign == "½" ? "a half" : fraction_words(v.over, v.under, m.style);
-    return cardinal(m.g(1), m.style) + " and " + part;
-  }
-  return std::nullopt;
+std::optional<std::string> times_power(const Match& m) {  // "3 x 10^8"
+  return std::string(m.g(1)) + " times " + std::string(m.g(2));
+}
+
+std::optional<std::string> sized(const Match& m) {  // "5 m x 3 m"
+  return std::string(m.g(1)) + " by " + std::string(m.g(2));
 }
 
 std::optional<std::string> ordinal_number(const Match& m) {
@@ -342,10 +315,6 @@ std::optional<std::string> spaced_thousands(const Match& m) {  // "1 000 000"
     if (digit(c)) digits.push_back(c);
   }
   return cardinal(digits, m.style);
-}
-
-std::optional<std::string> height(const Match& m) {  // 6'2"
-  return cardinal(m.g(1), m.style) + " foot " + cardinal(m.g(2), m.style);
 }
 
 std::optional<std::string> ratio(const Match& m) {  // "3:2", what the times left over
@@ -372,16 +341,30 @@ std::optional<std::string> plain_number(const Match& m) {
 
 }  // namespace
 
+std::string unit_words(std::string_view sign, std::string_view amount) {
+  for (const auto& u : kUnits) {
+    if (u.sign == sign) return std::string(is_one(amount) ? u.one : u.many);
+  }
+  return std::string(sign);
+}
+
+bool looks_like_year(std::string_view d) {
+  return d.size() == 4 && ((d[0] == '1' && d[1] >= '5') || d.substr(0, 2) == "20");
+}
+
 void add_quantities(std::vector<Rule>& out) {
   using K = NormaliseKind;
   const std::string num = std::string("(") + kNum + ")";
   const std::string units = unit_pattern();
+  out.push_back({K::kOrdinal | K::kRange, R"(\b(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)\b)",
+                 ordinal_range});
   out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
-  out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
-  out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
-  out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
-  out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
-  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[a-z])\^(-)?(\d{1,4})\b)", power});
+  out.push_back({K::kSymbol, "\\b" + num + R"( ?[xX×*] ?(10\^-?\d{1,3}\b))", times_power});
+  out.push_back(
+      {K::kUnit,
+       "\\b(" + std::string(kNum) + R"( ?(?:mm|cm|km|m|ft|in|yd|inch|inches|feet)) ?[xX×] ?(\d+(?:\.\d+)?))",
+       sized});
+  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[A-Za-z]{1,3})\^(-)?(\d{1,4})\b)", power});
   out.push_back({K::kNumber, R"(\b(\d+(?:\.\d+)?)[eE]([-+]?)(\d{1,3})\b)", scientific});
   out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
   out.push_back({K::kSymbol, "\\b" + num + " / " + num + "\\b", quotient});
@@ -390,20 +373,20 @@ void add_quantities(std::vector<Rule>& out) {
   out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
   out.push_back(
-      {K::kUnit, R"(\b(\d+) ?(?:ft|feet|foot)\.? ?(\d{1,2}) ?(?:in|inch|inches)\b\.?)", feet_inches});
-  out.push_back({K::kUnit, "\\b" + num + "-?in\\b", inches});
-  out.push_back({K::kUnit,
-                 "\\b" + num + " ?(ft|in|lbs?|oz|yd|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
-                 dotted_unit});
+      {K::kUnit,
+       "\\b" + num + "[ -]?(ft|in|lbs?|oz|yds?|pts|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
+       dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
-  out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
   out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
                  unit_range});
+  out.push_back({K::kUnit, "\\b" + num + R"( ?sq\. ?(ft|mi|yd|in|km|m)\b\.?)", square_unit});
+  out.push_back({K::kUnit, "(-)?\\b" + num + " ?" + units + "/" + units, unit_per_unit});
+  out.push_back({K::kUnit, R"(\b(\d{1,3})x(/| a | per ))", so_often});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back(
       {K::kUnit,
-       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|GB|TB|kWh|mile|mi)\b)",
+       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|gal|ml|mL|L|GB|TB|kWh|mile|mi)\b)",
        per});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
   out.push_back({K::kRange, "\\b" + num + " ?[-–] ?" + num + "\\b", range});
@@ -411,6 +394,7 @@ void add_quantities(std::vector<Rule>& out) {
       {K::kNumber,
        R"(\b([Ii]n|[Ss]ince|[Ff]rom|[Uu]ntil|[Bb]efore|[Aa]fter|[Yy]ear|[Aa]round|[Cc]irca) (1\d{3})\b)",
        era_year});
+  out.push_back({K::kNumber, R"(\b([Yy]ear) ([12]\d{3})\b)", era_year});
   out.push_back({K::kNumber, "(-)?(" + std::string(kNum) + R"(|\.\d+))", plain_number});
 }
 

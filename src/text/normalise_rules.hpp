@@ -38,8 +38,10 @@ struct Rule {
 void add_web(std::vector<Rule>& out);       // e-mail, URLs, file names
 void add_calendar(std::vector<Rule>& out);  // dates, times, decades
 void add_money(std::vector<Rule>& out);
-void add_codes(std::vector<Rule>& out);       // phone numbers, versions, long codes
-void add_quantities(std::vector<Rule>& out);  // units, ranges, fractions, ordinals, years, plain numbers
+void add_codes(std::vector<Rule>& out);    // phone numbers, versions, long codes
+void add_lengths(std::vector<Rule>& out);  // feet and inches, before the fractions of quantities
+void add_fractions(std::vector<Rule>& out);
+void add_quantities(std::vector<Rule>& out);  // units, ranges, ordinals, years, plain numbers
 void add_abbreviations(std::vector<Rule>& out);
 void add_symbols(std::vector<Rule>& out);
 
@@ -52,7 +54,11 @@ inline bool alnum(char c) { return digit(c) || letter(c); }
 bool is_one(std::string_view number);             // exactly "1"
 bool sentence_ends_here(std::string_view after);  // nothing more, or a capital that starts a new sentence
 std::string_view last_word(
-    std::string_view before);  // the word at the end of `before`, without the space after it
-std::string join_initials(std::string_view letters);  // "pm" -> "P.M": spelled by english.hpp
+    std::string_view before);            // the word at the end of `before`, without the space after it
+bool describes_a_thing(const Match& m);  // "a $5 bill", "a 60 W bulb": one thing of that worth or size
+std::string unit_words(std::string_view sign, std::string_view amount);  // "km", "2" -> "kilometers"
+bool looks_like_year(std::string_view digits);
+int days_in_month(int month, std::string_view year_digits);  // 0: no month; without a year February has 29
+std::string join_initials(std::string_view letters);         // "pm" -> "P.M": spelled by english.hpp
 
 }  // namespace headroom::text::rules

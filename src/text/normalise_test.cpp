@@ -134,6 +134,7 @@ TEST(Normalise, ReadsAddressesOfTheWeb) {
          {"example.org", "example dot org"},
          {"in /etc/app.conf, or ~/.bashrc", "in slash etc slash app dot conf, or tilde slash dot bashrc"},
          {"open readme.txt", "open readme dot T.X.T"},
+         {"https://user:secret@example.com/a", "user at example dot com slash a"},
          {"http://", ""}});
 }
 
@@ -246,6 +247,10 @@ TEST(Normalise, TakesLinearTimeOnHostileText) {
   texts.push_back(repeat("[", 20'000));
   texts.push_back(repeat("$1 ", 7'000));
   texts.push_back(repeat("St. ", 5'000));
+  texts.push_back(repeat("1” ", 5'000));
+  texts.push_back(repeat("1,23,", 4'000));
+  texts.push_back(repeat("1/2/", 5'000));
+  texts.push_back("https://" + repeat("a:b@", 10'000));
   for (const auto& text : texts) {
     const std::clock_t before = std::clock();
     american().apply(text);

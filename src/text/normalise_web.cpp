@@ -60,10 +60,22 @@ std::string address_words(std::string_view address) {
 
 std::optional<std::string> email(const Match& m) { return address_words(m.g(0)); }
 
+// "user:secret@host/path" is read "user at host slash path": a password is not for every ear.
+std::string without_password(std::string_view address) {
+  const std::string_view authority = address.substr(0, address.find_first_of("/?#"));
+  const auto at = authority.rfind('@');
+  const auto colon = authority.find(':');
+  if (at == std::string_view::npos || colon == std::string_view::npos || colon > at)
+    return std::string(address);
+  return std::string(address.substr(0, colon)) + std::string(address.substr(at));
+}
+
 std::optional<std::string> url(const Match& m) {
-  std::string_view address = m.g(0);
-  const auto scheme = address.find("://");
-  if (scheme != std::string_view::npos) address.remove_prefix(scheme + 3);
+  std::string_view written = m.g(0);
+  const auto scheme = written.find("://");
+  if (scheme != std::string_view::npos) written.remove_prefix(scheme + 3);
+  const std::string spoken = without_password(written);
+  std::string_view address = spoken;
   // Punctuation that ends the sentence is not part of the address.
   std::string_view tail = address;
   const auto end = address.find_last_not_of(".,;:!?)('/-");
@@ -98,9 +110,10 @@ std::optional<std::string> tag(const Match& m) { return std::string(letter(m.bef
 void add_web(std::vector<Rule>& out) {
   out.push_back({NormaliseKind::kSymbol, R"(</?[A-Za-z][A-Za-z0-9]{0,15}(?: [^<>\n]{0,200})?/?>)", tag});
   out.push_back({NormaliseKind::kSymbol, R"(&(amp|lt|gt|quot|apos|nbsp|#39);)", entity});
+  // Before e-mail: "user@host" inside a URL belongs to it.
+  out.push_back({NormaliseKind::kUrl, R"((?i)\b(?:https?|ftp|wss?)://[^\s“”<>()\[\]]*)", url});
   out.push_back({NormaliseKind::kEmail,
                  R"(\b[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]*[A-Za-z0-9])+)", email});
-  out.push_back({NormaliseKind::kUrl, R"((?i)\b(?:https?|ftp|wss?)://[^\s“”<>()\[\]]*)", url});
   out.push_back({NormaliseKind::kUrl, R"((?i)\bwww\.[^\s“”<>()\[\]]+)", url});
   out.push_back(
       {NormaliseKind::kUrl,

@@ -1,4 +1,7 @@
 // Normalising rules for abbreviations and symbols.
+#include <algorithm>
+#include <iterator>
+
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
@@ -74,7 +77,15 @@ constexpr Short kShort[] = {{"Mr", "Mister"},
                             {"Thu", "Thursday"},
                             {"Thurs", "Thursday"},
                             {"Fri", "Friday"},
-                            {"ext", "extension", After::kDigit}};
+                            {"ext", "extension", After::kDigit},
+                            {"nos", "numbers", After::kDigit},
+                            {"Hwy", "Highway", After::kDigit},
+                            {"Bldg", "Building", After::kDigit},
+                            {"Rte", "Route", After::kDigit},
+                            {"Rm", "Room", After::kDigit},
+                            {"Apt", "Apartment", After::kDigit},
+                            {"apt", "apartment", After::kDigit},
+                            {"Ste", "Suite", After::kDigit}};
 
 std::string_view skip_spaces(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -151,9 +162,18 @@ std::optional<std::string> lone_initial(const Match& m) {  // "George W. Bush", 
   return std::string(m.g(1)) + " ";
 }
 
+// Well formed, but more likely letters or a word: "Part D", "Type C", "Class CD", "Level MIX".
+bool is_letters(std::string_view word, std::string_view numeral, int value) {
+  if (numeral.size() == 1) return value > 10;
+  if (numeral == "MIX" || numeral == "DIV") return true;
+  constexpr std::string_view kBookish[] = {"Chapter", "chapter", "Volume", "volume", "Book", "book"};
+  const bool bookish = std::find(std::begin(kBookish), std::end(kBookish), word) != std::end(kBookish);
+  return value >= 100 && numeral.size() < 3 && !bookish;
+}
+
 std::optional<std::string> roman_part(const Match& m) {  // "Chapter IV", "World War II"
   const int n = roman_value(m.g(2));
-  if (n == 0) return std::nullopt;
+  if (n == 0 || is_letters(m.g(1), m.g(2), n)) return std::nullopt;
   return std::string(m.g(1)) + " " + cardinal(std::to_string(n), m.style);
 }
 
@@ -161,6 +181,32 @@ std::optional<std::string> roman_ruler(const Match& m) {  // "Henry VIII"
   const int n = roman_value(m.g(2));
   if (n == 0) return std::nullopt;
   return std::string(m.g(1)) + " the " + ordinal(std::to_string(n), m.style);
+}
+
+std::optional<std::string> world_war(const Match& m) {  // "WWII"
+  return std::string("World War ") + (m.g(1) == "I" ? "one" : "two");
+}
+
+std::optional<std::string> roman_century(const Match& m) {  // "the XIX century"
+  const int n = roman_value(m.g(1));
+  if (n == 0) return std::nullopt;
+  return ordinal(std::to_string(n), m.style) + std::string(m.g(2));
+}
+
+std::optional<std::string> circa(const Match& m) { return "circa " + year(m.g(1), m.style); }
+
+std::optional<std::string> street_direction(const Match& m) {  // "123 N. Main St.", "456 W 3rd Ave."
+  const char d = m.g(2)[0];
+  return std::string(m.g(1)) +
+         (d == 'N'   ? " North "
+          : d == 'S' ? " South "
+          : d == 'E' ? " East "
+                     : " West ") +
+         std::string(m.g(3));
+}
+
+std::optional<std::string> slashed(const Match& m) {  // "b/c", "c/o"
+  return std::string(m.g(0) == "b/c" ? "because" : "care of");
 }
 
 struct Symbol {
@@ -238,6 +284,8 @@ std::optional<std::string> fixed(const Match&) {
 constexpr char kDash[] = "—";
 constexpr char kLine[] = "\n";
 constexpr char kEllipsis[] = "… ";
+constexpr char kNotEqual[] = " is not equal to ";
+constexpr char kAnd[] = " and ";
 constexpr char kPlusPlus[] = "C plus plus";
 
 std::optional<std::string> number_sign(const Match& m) { return "number " + std::string(m.g(1)); }
@@ -278,21 +326,37 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"((?m)^ *[-*] )", fixed<kLine>});
   out.push_back({K::kSymbol, R"(\b([A-G])#)", sharp});
   out.push_back({K::kSymbol, R"(\bC\+\+)", fixed<kPlusPlus>});
+  out.push_back({K::kSymbol, R"( ?!==? ?)", fixed<kNotEqual>});
+  out.push_back({K::kSymbol, R"( ?&& ?)", fixed<kAnd>});
   out.push_back({K::kSymbol, R"(# ?(\d+))", number_sign});
   out.push_back({K::kSymbol, R"(#([A-Za-z][A-Za-z0-9]*))", hashtag});
   out.push_back({K::kSymbol, R"(~ ?(\d+))", about});
   out.push_back({K::kAbbreviation, R"(\b([eEiI])\. ?[gGeE]\.)", latin});
+  out.push_back(
+      {K::kAbbreviation,
+       R"(\b(\d+) ([NSEW])\.? ((?:\d+(?:st|nd|rd|th)|[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:St|Ave|Rd|Blvd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane)\b))",
+       street_direction});
+  out.push_back({K::kAbbreviation, R"(\b(?:b/c|c/o)\b)", slashed});
   out.push_back({K::kAbbreviation, R"(\bDr\.)", doctor_or_drive});
   out.push_back({K::kAbbreviation, R"(\bSt\.)", saint_or_street});
   out.push_back({K::kAbbreviation, "\\b(" + all + R"()\.)", abbreviation});
-  out.push_back({K::kAbbreviation, R"(\bw/(o\b)?)", with});
+  out.push_back({K::kAbbreviation, R"(\bw/(o\b|out\b)?)", with});
   out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
   out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
   out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
-  out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\d))", comparison});
+  out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\.?\d+))", comparison});
   out.push_back(
       {K::kAbbreviation,
-       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage) ([IVXL]+)\b)",
+       R"(\b(Chapter|Part|Act|Volume|War|Section|Book|Phase|Type|Level|Bowl|Article|Class|Stage|Title|Vatican|Scene|Episode|Figure|Table|Appendix|Division|Tier) ([IVXLCDM]+)\b)",
+       roman_part});
+  out.push_back({K::kAbbreviation, R"(\bWW(II?)\b)", world_war});
+  out.push_back(
+      {K::kAbbreviation, R"(\b([IVX]{1,5})(?:th)?((?:th)?[ -][Cc]entur(?:y|ies)\b))", roman_century});
+  out.push_back({K::kAbbreviation, R"(\bca?\. ?(\d{3,4})\b)", circa});
+  // In small letters only with two letters or more: "the book I read".
+  out.push_back(
+      {K::kAbbreviation,
+       R"(\b(chapter|part|act|volume|section|book|phase|type|level|article|class|stage) ([IVXLCDM]{2,})\b)",
        roman_part});
   out.push_back(
       {K::kAbbreviation,

@@ -150,19 +150,25 @@ std::string plural(std::string_view word) {
 }
 
 int roman_value(std::string_view letters) {
-  constexpr std::array<std::string_view, 10> kUnits{"",  "I",  "II",  "III",  "IV",
-                                                    "V", "VI", "VII", "VIII", "IX"};
-  constexpr std::array<std::string_view, 10> kTensOf{"",  "X",  "XX",  "XXX",  "XL",
-                                                     "L", "LX", "LXX", "LXXX", "XC"};
-  if (letters.empty() || letters.size() > 8) return 0;
-  for (int tens = 0; tens < 10; ++tens) {
-    const auto t = kTensOf[static_cast<std::size_t>(tens)];
-    if (letters.substr(0, t.size()) != t) continue;
-    for (int units = 0; units < 10; ++units) {
-      if (letters.substr(t.size()) == kUnits[static_cast<std::size_t>(units)]) return tens * 10 + units;
-    }
+  // Each place in order, so that only well-formed numerals have a value: IIX and CIVIL have none.
+  constexpr std::array<std::array<std::string_view, 10>, 3> kPlaces{
+      {{"", "C", "CC", "CCC", "CD", "D", "DC", "DCC", "DCCC", "CM"},
+       {"", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"},
+       {"", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"}}};
+  int value = 0;
+  while (value < 3 && !letters.empty() && letters.front() == 'M') {
+    ++value;
+    letters.remove_prefix(1);
   }
-  return 0;
+  for (const auto& place : kPlaces) {
+    std::size_t best = 0;  // the longest form that stands here
+    for (std::size_t i = 1; i < place.size(); ++i) {
+      if (place[i].size() > place[best].size() && letters.substr(0, place[i].size()) == place[i]) best = i;
+    }
+    letters.remove_prefix(place[best].size());
+    value = value * 10 + static_cast<int>(best);
+  }
+  return letters.empty() ? value : 0;
 }
 
 }  // namespace headroom::text

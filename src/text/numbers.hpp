@@ -21,6 +21,6 @@ std::string spell_digits(std::string_view digits);                       // "007
 // "3.14" -> "three point one four"; commas are thousands separators; a leading '-' is "minus".
 std::string decimal(std::string_view number, NumberStyle style = {});
 std::string plural(std::string_view word);  // of a number word: "twenty" -> "twenties", "six" -> "sixes"
-int roman_value(std::string_view letters);  // 0 if it is not a roman numeral below 100
+int roman_value(std::string_view letters);  // 1..3999; 0 if it is not well formed
 
 }  // namespace headroom::text

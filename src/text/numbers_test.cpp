@@ -59,7 +59,12 @@ TEST(Numbers, KnowsPluralsAndRomanNumerals) {
   EXPECT_EQ(roman_value("XIV"), 14);
   EXPECT_EQ(roman_value("XC"), 90);
   EXPECT_EQ(roman_value("IIX"), 0);
-  EXPECT_EQ(roman_value("MIX"), 0);
+  EXPECT_EQ(roman_value("MCMXC"), 1990);
+  EXPECT_EQ(roman_value("MMMCMXCIX"), 3999);
+  EXPECT_EQ(roman_value("MMMM"), 0);
+  EXPECT_EQ(roman_value("CIVIL"), 0);
+  EXPECT_EQ(roman_value("DIM"), 0);
+  EXPECT_EQ(roman_value(""), 0);
 }
 
 }  // namespace

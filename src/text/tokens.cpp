@@ -66,6 +66,47 @@ bool is_model_punctuation(char32_t c) {
   return kAll.find(c) != std::u32string_view::npos;
 }
 
+// Cyrillic and Greek letters that look like a Latin one; typed by mistake or to deceive, and read as they
+// look.
+struct LookAlike {
+  char32_t letter;
+  char latin;
+};
+constexpr LookAlike kLookAlikes[] = {
+    {U'а', 'a'}, {U'е', 'e'}, {U'о', 'o'}, {U'р', 'p'}, {U'с', 'c'}, {U'у', 'y'}, {U'х', 'x'}, {U'і', 'i'},
+    {U'ј', 'j'}, {U'ѕ', 's'}, {U'һ', 'h'}, {U'ԁ', 'd'}, {U'ԛ', 'q'}, {U'ԝ', 'w'}, {U'А', 'A'}, {U'В', 'B'},
+    {U'Е', 'E'}, {U'К', 'K'}, {U'М', 'M'}, {U'Н', 'H'}, {U'О', 'O'}, {U'Р', 'P'}, {U'С', 'C'}, {U'Т', 'T'},
+    {U'У', 'Y'}, {U'Х', 'X'}, {U'І', 'I'}, {U'Ј', 'J'}, {U'Ѕ', 'S'}, {U'ο', 'o'}, {U'ρ', 'p'}, {U'ν', 'v'},
+    {U'ι', 'i'}, {U'υ', 'u'}, {U'Α', 'A'}, {U'Β', 'B'}, {U'Ε', 'E'}, {U'Ζ', 'Z'}, {U'Η', 'H'}, {U'Ι', 'I'},
+    {U'Κ', 'K'}, {U'Μ', 'M'}, {U'Ν', 'N'}, {U'Ο', 'O'}, {U'Ρ', 'P'}, {U'Τ', 'T'}, {U'Υ', 'Y'}, {U'Χ', 'X'}};
+
+char look_alike(char32_t c) {
+  for (const auto& l : kLookAlikes) {
+    if (l.letter == c) return l.latin;
+  }
+  return '\0';
+}
+
+bool readable(char32_t c) {  // in an English voice: Latin letters, digits and what joins them in a word
+  return is_latin_letter(c) || is_ascii_digit(c) || c == U'\'' || c == U'-' || c == U'.';
+}
+
+// The word in Latin letters, if it is a Latin word but for a few look-alikes; otherwise the word as it is.
+std::string latin_word(std::string_view word) {
+  std::string out;
+  std::size_t latin = 0;
+  std::size_t alike = 0;
+  for (std::size_t at = 0; at < word.size();) {
+    const char32_t c = next_code_point(word, at);
+    const char instead = look_alike(c);
+    if (!readable(c) && instead == '\0') return std::string(word);
+    latin += is_latin_letter(c) ? 1 : 0;
+    alike += instead != '\0' ? 1 : 0;
+    append_utf8(out, instead != '\0' ? static_cast<char32_t>(instead) : c);
+  }
+  return latin > alike ? out : std::string(word);
+}
+
 class Tokeniser {
  public:
   Tokeniser(std::string_view text, std::vector<Token>& out) : text_(text), out_(out) {}
@@ -139,7 +180,31 @@ class Tokeniser {
       next_code_point(text_, at_);
       return;
     }
-    put(Token::Kind::kWord, text_.substr(from, end - from));
+    put_runs(latin_word(text_.substr(from, end - from)));
+  }
+
+  // "Tokyo東京" is two words: the run that has no sound must not take its neighbour with it.
+  void put_runs(std::string_view word) {
+    for (std::size_t at = 0; at < word.size();) {
+      const std::size_t from = at;
+      const bool sounds = readable(next_code_point(word, at));
+      for (std::size_t next = at; next < word.size(); at = next) {
+        if (readable(next_code_point(word, next)) != sounds) break;
+      }
+      const bool whole = from == 0 && at == word.size();
+      const std::string_view run = word.substr(from, at - from);
+      put_run(whole ? run : without_joints(run));
+      space_ = space_ || !sounds || at < word.size();
+    }
+  }
+  void put_run(std::string_view run) {
+    if (!run.empty()) put(Token::Kind::kWord, run);
+  }
+  static std::string_view without_joints(std::string_view run) {  // "Tokyo-" before another script
+    constexpr std::string_view kJoints = "'-.";
+    const auto first = run.find_first_not_of(kJoints);
+    if (first == std::string_view::npos) return {};
+    return run.substr(first, run.find_last_not_of(kJoints) + 1 - first);
   }
 
   void put(Token::Kind kind, std::string_view text) {

@@ -25,6 +25,19 @@ TEST(Tokens, KeepsApostrophesHyphensAndInitialsInsideWords) {
   EXPECT_EQ(words_of("- - '"), "");
 }
 
+TEST(Tokens, CutsWordsWhereTheScriptChanges) {
+  EXPECT_EQ(words_of("Visit Tokyo東京 today"), "[Visit][Tokyo][東京][today]");
+  EXPECT_EQ(words_of("手机now"), "[手机][now]");
+  EXPECT_EQ(words_of("Tokyo-東京 is"), "[Tokyo][東京][is]");
+  EXPECT_EQ(words_of("café Москва"), "[café][Москва]");
+}
+
+TEST(Tokens, ReadsLookAlikeLettersInALatinWordAsLatin) {
+  EXPECT_EQ(words_of("pаypal"), "[paypal]");    // a Cyrillic а
+  EXPECT_EQ(words_of("Ηello"), "[Hello]");      // a Greek capital eta
+  EXPECT_EQ(words_of("рассвет"), "[рассвет]");  // a Russian word
+}
+
 TEST(Tokens, EndsParagraphsAtBlankLinesAndHeadings) {
   EXPECT_EQ(words_of("one\n\ntwo"), "[one]¶[two]");
   EXPECT_EQ(words_of("wrapped\nline"), "[wrapped][line]");
