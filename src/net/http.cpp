@@ -39,6 +39,22 @@ void Headers::set(std::string name, std::string value) {
   add(std::move(name), std::move(value));
 }
 
+void set_path(Request& request) {
+  std::string_view rest = request.target;
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!iequals(rest.substr(0, scheme.size()), scheme)) continue;
+    rest.remove_prefix(scheme.size());
+    const auto authority = rest.substr(0, rest.find_first_of("/?"));
+    request.headers.set("host", std::string(authority));
+    rest.remove_prefix(authority.size());
+    break;
+  }
+  const auto mark = rest.find('?');
+  request.path = rest.substr(0, mark);
+  if (request.path.empty()) request.path = "/";
+  if (mark != std::string_view::npos) request.query = rest.substr(mark + 1);
+}
+
 std::string percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -28,7 +28,7 @@ class Headers {
 struct Request {
   std::string method;  // upper case
   std::string target;  // as sent, undecoded
-  std::string path;    // target up to '?', undecoded
+  std::string path;    // target up to '?', undecoded, without scheme and authority
   std::string query;   // after '?', undecoded
   Headers headers;
   std::string body;
@@ -42,6 +42,9 @@ struct Response {
   std::string body;
 };
 
+// Sets path and query from the target. Of the absolute form (http://HOST/PATH) the host counts in place of
+// the Host header (RFC 9112, section 3.2.2).
+void set_path(Request& request);
 bool iequals(std::string_view a, std::string_view b);
 std::string percent_decode(std::string_view text);  // %xx only; '+' stays
 

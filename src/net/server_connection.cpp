@@ -5,6 +5,7 @@
 // dropped.
 #include "net/server_connection.hpp"
 
+#include <algorithm>
 #include <random>
 
 #include <boost/asio/as_tuple.hpp>
@@ -34,6 +35,9 @@ constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr auto kGlanceEvery = std::chrono::milliseconds(500);
 constexpr std::size_t kWriteBytes = 64U
                                     << 10U;  // enough for a write; what is ready beyond it waits for the next
+// What is read and not yet understood: a header, a chunk's extensions or the trailers (the body leaves it as
+// it comes).
+constexpr std::size_t kBufferBytes = 64U << 10U;
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
 
@@ -59,12 +63,10 @@ Request to_request(Message& message) {
   Request request;
   request.method = std::string(message.method_string());
   request.target = std::string(message.target());
-  const auto mark = request.target.find('?');
-  request.path = request.target.substr(0, mark);
-  if (mark != std::string::npos) request.query = request.target.substr(mark + 1);
   for (const auto& field : message) {
     request.headers.add(std::string(field.name_string()), std::string(field.value()));
   }
+  set_path(request);
   const auto given = request.headers.get("x-request-id");
   request.id = sane_request_id(given) ? std::string(given) : new_request_id();
   request.http_1_0 = message.version() < 11;
@@ -80,7 +82,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
         stream_(std::move(socket)),
         wake_(stream_.get_executor()),
         patience_(stream_.get_executor()),
-        glance_(stream_.get_executor()) {
+        glance_(stream_.get_executor()),
+        buffer_(std::max(kBufferBytes, 2 * state_->options.max_header_bytes)) {
     wake_.expires_at(asio::steady_timer::time_point::max());
   }
 
@@ -114,7 +117,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
   void lose_patience_after(std::chrono::milliseconds limit);
   void reset_when_closed(bool reset);
-  asio::awaitable<bool> end_bare();
+  asio::awaitable<void> end_bare();
   asio::awaitable<void> say_no_more();
   void watch(std::shared_ptr<Outbox> outbox);
   void look_at_peer(std::shared_ptr<Outbox> outbox);
@@ -228,7 +231,7 @@ asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool
     const Request seen = to_request(parser.get());
     if (error == http::error::body_limit)
       co_await refuse_early(413, seen);
-    else if (error == http::error::header_limit)
+    else if (error == http::error::header_limit || error == http::error::buffer_overflow)
       co_await refuse_early(431, seen);
     else if (error == asio::error::operation_aborted && too_slow_)
       co_await refuse_early(408, seen);
@@ -253,7 +256,7 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   if (keep_alive && request.http_1_0) message.set(http::field::connection, "keep-alive");
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
-  message.content_length(size);
+  if (response.status != 204) message.content_length(size);  // RFC 9110 section 8.6
   http::response_serializer<http::string_body> serializer{message};
   while (!serializer.is_done()) {
     tcp().expires_after(state_->options.write_timeout);  // for each piece: a slow client may take long
@@ -287,14 +290,13 @@ void Connection::reset_when_closed(bool reset) {
   tcp().socket().set_option(asio::socket_base::linger(reset, 0), ignored);
 }
 
-asio::awaitable<bool> Connection::end_bare() {
+asio::awaitable<void> Connection::end_bare() {
   unfinished_ = false;
   reset_when_closed(false);
   if (stream_.tls() != nullptr) {  // without its good-bye a TLS client takes the end for an attack
     tcp().expires_after(kGoodByeTime);
     co_await stream_.tls()->async_shutdown(kNoThrow);
   }
-  co_return true;
 }
 
 // What lies ready leaves in one write: head and first chunk, last chunk and end.
@@ -321,7 +323,11 @@ asio::awaitable<bool> Connection::answer(const std::shared_ptr<Outbox>& outbox, 
       ready.clear();
     }
     if (out.broken) co_return false;
-    if (out.finished) co_return !bare_ || co_await end_bare();
+    if (out.finished) {
+      // Its own statement: GCC 12 runs a co_await on the right of || or && even where the left one decides.
+      if (bare_) co_await end_bare();
+      co_return true;
+    }
     if (more) continue;
     if (!tcp().socket().is_open()) co_return false;
     tcp().expires_never();
@@ -361,7 +367,9 @@ asio::awaitable<void> Connection::become_websocket(Outbox::Upgrade upgrade, cons
 asio::awaitable<void> Connection::run() {
   boost::system::error_code ignored;  // a client that is gone already shows when its request is read
   tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
-  if (state_->tls && !co_await shake_hands()) co_return;
+  if (state_->tls) {
+    if (!co_await shake_hands()) co_return;
+  }
   while (!state_->closing) {
     busy_ = false;
     if (!state_->accepting && buffer_.size() == 0) break;

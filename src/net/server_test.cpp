@@ -146,6 +146,41 @@ TEST(Server, RefusesALargeBodyBeforeReadingIt) {
   EXPECT_EQ(answer->body, "early");
 }
 
+// Neither is body, so the limit of the body does not end them.
+TEST(Server, RefusesChunkExtensionsAndTrailersWithoutEnd) {
+  Loop loop(1);
+  auto server =
+      Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) { exchange->respond({}); });
+  ASSERT_TRUE(server);
+  for (const std::string_view start : {"1;", "0\r\nx: "}) {
+    RawLink link((*server)->port());
+    link.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    link.send(start);
+    for (int sent = 0; sent < 1024 && link.send(std::string(1024, 'x')); ++sent) {
+    }
+    EXPECT_NE(link.read_until("early").find(" 431 "), std::string::npos);
+  }
+  RawLink link((*server)->port());
+  link.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + std::string(10'000, 'x') +
+            "\r\na\r\n0\r\nx: y\r\n\r\n");
+  EXPECT_NE(link.read_until("\r\n").find(" 200 "), std::string::npos);
+}
+
+TEST(Server, SendsNeitherBodyNorLengthWhereThereIsNone) {
+  Loop loop(1);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({exchange->request().path == "/204" ? 204 : 200, {}, "body"});
+  });
+  ASSERT_TRUE(server);
+  RawLink link((*server)->port());
+  link.send("HEAD / HTTP/1.1\r\n\r\n");
+  EXPECT_NE(link.read_until("\r\n\r\n").find("Content-Length: 4\r\n"), std::string::npos);
+  link.send("HEAD /204 HTTP/1.1\r\nConnection: close\r\n\r\n");
+  const std::string answer = link.read_to_end().first;
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 204 ")) << answer;
+  EXPECT_EQ(answer.find("Content-Length"), std::string::npos) << answer;
+}
+
 TEST(Server, TellsTheHandlerThatTheClientIsGone) {
   Loop loop(2);
   std::promise<void> gone;

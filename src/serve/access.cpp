@@ -39,6 +39,18 @@ bool ApiKeys::allow(const net::Request& request) const {
          std::find(sums_.begin(), sums_.end(), base::sha256_hex(std::string(given))) != sums_.end();
 }
 
+namespace {
+
+// A list of header names as a browser sends it; whatever else it might be is not repeated.
+bool is_name_list(std::string_view list) {
+  return !list.empty() &&
+         list.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~, ") ==
+             std::string_view::npos;
+}
+
+}  // namespace
+
 bool Cors::allows(std::string_view origin) const {
   return std::any_of(origins_.begin(), origins_.end(),
                      [&](const auto& known) { return known == "*" || known == origin; });
@@ -62,11 +74,14 @@ void Cors::decorate(const net::Request& request, net::Headers& answer) const {
 }
 
 net::Response Cors::preflight(const net::Request& request) const {
-  net::Response response{204, {}, {}};
+  net::Response response{204, {{"vary", "Access-Control-Request-Headers"}}, {}};
   if (!allows(request.headers.get("origin"))) return response;
-  response.headers.add("access-control-allow-methods", "GET, POST, OPTIONS");
-  response.headers.add("access-control-allow-headers",
-                       "authorization, content-type, x-api-key, x-request-id");
+  response.headers.add("access-control-allow-methods", "GET, HEAD, POST, OPTIONS");
+  // Clients send headers of their own (OpenAI's: x-stainless-*); those that mean nothing here do no harm.
+  const auto asked = request.headers.get("access-control-request-headers");
+  response.headers.add(
+      "access-control-allow-headers",
+      is_name_list(asked) ? std::string(asked) : "authorization, content-type, x-api-key, x-request-id");
   response.headers.add("access-control-max-age", "600");
   return response;
 }

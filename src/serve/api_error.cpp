@@ -68,7 +68,10 @@ net::Response early_response(int status, const net::Request& seen) {
       return error_response({ApiError::kBodyTooLarge, "the body is over 1 MiB; send less text per request"},
                             seen.id);
     case 431:
-      return error_response({ApiError::kHeadersTooLarge, "the headers are over 16 KiB; send fewer"}, seen.id);
+      return error_response(
+          {ApiError::kHeadersTooLarge,
+           "the headers are over 16 KiB, or a chunk's extensions or the trailers over 64 KiB; send fewer"},
+          seen.id);
     case 408:
       return error_response({ApiError::kRequestTimeout, "the request did not arrive whole in time"}, seen.id);
     default:

@@ -238,11 +238,12 @@ void Service::handle(std::shared_ptr<net::Exchange> exchange) {
     if (request.path != route.path && !(one_model && route.path == "/v1/models")) continue;
     if (options_.cors.on() && request.method == "OPTIONS")
       return exchange->respond(options_.cors.preflight(request));
-    if (request.method != route.method) {
+    const bool head = request.method == "HEAD" && route.method == "GET";  // the server leaves its body out
+    if (request.method != route.method && !head) {
       auto answer = error_response(
           {ApiError::kMethodNotAllowed, fmt::format("{} takes {} only", route.path, route.method)},
           request.id);
-      answer.headers.add("allow", std::string(route.method));
+      answer.headers.add("allow", route.method == "GET" ? "GET, HEAD" : std::string(route.method));
       return exchange->respond(std::move(answer));
     }
     if (!route.open && !options_.keys.allow(request)) {

@@ -222,6 +222,8 @@ TEST_F(ServiceTest, KnowsItsRoutesAndMethods) {
   ready();
   EXPECT_EQ(fetch("GET", "/nothing").status, 404);
   EXPECT_EQ(fetch("GET", "/invocations").status, 405);
+  EXPECT_EQ(fetch("POST", "/ping", "x").headers.get("allow"), "GET, HEAD");
+  EXPECT_EQ(fetch("GET", "http://any.example/ping").status, 200);
   const auto metrics = fetch("GET", "/metrics");
   EXPECT_EQ(metrics.status, 200);
   EXPECT_NE(metrics.body.find("headroom_outstanding_requests 0"), std::string::npos);

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxVoiceParts = 8;
+constexpr std::size_t kMaxVoiceBytes = 256;  // each weight may have any number of digits, and it is logged
 constexpr std::string_view kDefaultVoice = "af_heart";
 
 bool acceptable_content_type(std::string_view type) {
@@ -135,6 +136,11 @@ FieldResult read_fields(const json& body, const FieldRules& rules, const Request
 }
 
 FieldResult set_voice(const std::string& name, const std::vector<std::string>& voices, SpeechRequest& out) {
+  if (name.size() > kMaxVoiceBytes) {
+    return refuse(ApiError::kUnknownVoice,
+                  fmt::format("the voice has {} bytes and the limit is {}; write the weights shorter",
+                              name.size(), kMaxVoiceBytes));
+  }
   auto voice = parse_voice(name, voices);
   if (!voice) return tl::unexpected(voice.error());
   out.voice_name = name;

@@ -65,6 +65,12 @@ TEST(SpeechRequest, ReadsBlends) {
   EXPECT_FLOAT_EQ(parsed->voice[0].weight, 2.0F);
 }
 
+TEST(SpeechRequest, RefusesAVoiceThatGoesOnAndOn) {
+  const std::string long_weight = "af_heart(1." + std::string(400, '0') + ")";
+  EXPECT_EQ(error_of(R"({"text":"a","voice":")" + long_weight + R"("})"), ApiError::kUnknownVoice);
+  EXPECT_TRUE(parse(R"j({"text":"a","voice":"af_heart(1.000000)+af_bella(2.000000)"})j"));
+}
+
 TEST(SpeechRequest, RefusesFormatsRatesAndSpeedsByName) {
   EXPECT_EQ(error_of(R"({"text":"a","format":"ogg"})"), ApiError::kUnsupportedFormat);
   EXPECT_EQ(error_of(R"({"text":"a","sample_rate":11025})"), ApiError::kUnsupportedSampleRate);

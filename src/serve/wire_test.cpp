@@ -116,6 +116,21 @@ TEST(Cors, LetsListedOriginsReadAndForeignPagesOpenNoSocket) {
   EXPECT_TRUE(Cors({"*"}).allows_websocket(with({{"origin", "http://there"}, {"host", "here:80"}})));
 }
 
+TEST(Cors, PreflightAllowsWhatIsAskedForAndRepeatsNothingElse) {
+  const Cors cors({"https://app.example"});
+  const auto allowed = [&](std::string origin, std::string names) {
+    const auto answer = cors.preflight(
+        with({{"origin", std::move(origin)}, {"access-control-request-headers", std::move(names)}}));
+    EXPECT_EQ(answer.status, 204);
+    EXPECT_EQ(answer.headers.get("vary"), "Access-Control-Request-Headers");
+    return std::string(answer.headers.get("access-control-allow-headers"));
+  };
+  EXPECT_EQ(allowed("https://app.example", "authorization,x-stainless-os"), "authorization,x-stainless-os");
+  for (const char* names : {"", "a\x01", "a: b", "<b>"})
+    EXPECT_EQ(allowed("https://app.example", names), "authorization, content-type, x-api-key, x-request-id");
+  EXPECT_EQ(allowed("https://evil.example", "x-stainless-os"), "");
+}
+
 TEST(Emf, DeclaresEachMetricAtOneSecondAndLeavesOutUnknownDimensions) {
   const base::WallTime at{std::chrono::milliseconds(1'800'000'000'123)};
   const json line = json::parse(emf_line({7, 5, 3, 1.23456}, {"speech", "AllTraffic"}, at));

@@ -114,6 +114,28 @@ def test_oversized_headers_get_431(serve, bytes_):
     assert answer_to(serve, bytes_).split(b"\r\n")[0].split(b" ")[1] == b"431"
 
 
+@memory_is_ours
+@pytest.mark.parametrize("start", [b"1;", b"0\r\nx: "])
+def test_what_frames_a_body_is_limited_too(serve, start):
+    before = figure(serve, "headroom_resident_memory_bytes")
+    with link_to(serve) as link:
+        link.sendall(b"POST /invocations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + start)
+        with pytest.raises(OSError):
+            for _ in range(60):
+                link.sendall(b"x" * (1 << 20))
+            link.settimeout(0.1)
+            read_all(link)  # where nothing ends it, nothing answers either
+        assert figure(serve, "headroom_resident_memory_bytes") - before < 20e6
+
+
+def test_a_get_may_be_a_head_and_may_name_the_host(serve):
+    with link_to(serve) as link:
+        link.sendall(b"HEAD /ping HTTP/1.1\r\nHost: x\r\n\r\nGET http://x/ping?a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        head, get, body = read_all(link).split(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 ") and get.startswith(b"HTTP/1.1 200 ")
+    assert body and head.lower().endswith(b"content-length: %d" % len(body))
+
+
 @pytest.mark.parametrize("bytes_", [
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\r\n" * 4,
     b"GET / HTTP/9.9\r\n\r\n", b"G\x00T / HTTP/1.1\r\n\r\n", b"\r\n\r\n\r\nnothing\r\n\r\n",

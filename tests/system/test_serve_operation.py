@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import http.client
 import itertools
 import json
 import pathlib
@@ -198,6 +199,22 @@ def test_tls_carries_every_route(tmp_path):
         server.stop()
 
 
+def test_tls_keeps_its_connection_after_a_streamed_answer(tmp_path):
+    server, port, trust = start_with_tls(tmp_path, *PACED)
+    link = http.client.HTTPSConnection("127.0.0.1", int(port), timeout=20, context=trust)
+    try:
+        link.connect()
+        first = link.sock
+        for _ in range(2):
+            link.request("POST", "/invocations", b'{"text":"One.","stream":true}')
+            answer = link.getresponse()
+            assert answer.status == 200 and len(answer.read()) > 10_000
+            assert link.sock is first  # http.client would open another one without a word
+    finally:
+        link.close()
+        server.stop()
+
+
 def test_files_that_cannot_be_used_are_named(tmp_path):
     (tmp_path / "empty").write_text("# nothing\n")
     for options, words in ((("--api-key-file", str(tmp_path / "none")), ["none", "one key a line"]),
@@ -227,8 +244,12 @@ def test_cors_is_off_by_default_and_on_for_listed_origins(tmp_path):
             assert answer.headers["access-control-allow-origin"] == page
             assert "x-request-id" in answer.headers["access-control-expose-headers"]
         asked = requests.options(server.url + "/v1/audio/speech", timeout=20,
-                                 headers={"origin": page, "access-control-request-method": "POST"})
+                                 headers={"origin": page, "access-control-request-method": "POST",
+                                  "access-control-request-headers": "authorization,x-stainless-os"})
         assert asked.status_code == 204 and "POST" in asked.headers["access-control-allow-methods"]
+        assert asked.headers["access-control-allow-headers"] == "authorization,x-stainless-os"
+        assert "content-length" not in asked.headers and asked.headers["access-control-allow-origin"] == page
+        assert {name.strip().lower() for name in asked.headers["vary"].split(",")} == {"origin", "access-control-request-headers"}
         assert "access-control-allow-origin" not in requests.get(server.url + "/ping", headers={"origin": other}, timeout=20).headers
         with session(server, origin=page) as link:
             link.send(json.dumps({"text": "Hi.", "request_id": "a"}))
