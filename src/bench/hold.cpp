@@ -191,6 +191,8 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   if (judged.verdict == capacity::RungVerdict::kPass) {  // of what was answered; what hangs would forbid it
     if (const auto waits = capacity::overdue_reason(evidence))
       look.judgement = {capacity::RungVerdict::kUndecided, *waits};
+    if (const auto lost = capacity::unproven_share(evidence))
+      look.judgement = {capacity::RungVerdict::kUndecided, *lost};
   }
   if (const auto moving = stats::trend(in_flight); moving && moving->moving) {
     look.judgement = {
@@ -207,8 +209,7 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
   capacity::BoundSettings bound;
   bound.slo_ms = plan.slo_ms;
   const double at_most_s = base::to_s(plan.at_most);
-  const bool fixed = plan.judge_last.count() > 0;
-  double look_at = fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
+  double look_at = plan.fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
   while (true) {
     const double held_s = base::to_s(session.clock().steady() - began);
     if (held_s < look_at) {
@@ -220,7 +221,7 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
       show_progress(session, plan, driver, session.clock().steady() - began);
       continue;
     }
-    if (fixed) return look_plain(session, driver, plan, session.clock().steady());
+    if (plan.fixed) return look_plain(session, driver, plan, session.clock().steady());
     const bool last = look_at >= at_most_s;
     auto look = look_certified(session, driver, plan, bound, began, transient, last);
     if (last || look.judgement.verdict != capacity::RungVerdict::kUndecided || !look.worth_holding)
@@ -268,7 +269,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   session.say(fmt::format("  {:>4} outstanding  p50 {:>6} ms  p95 {:>6} ms  {:6.2f} requests/s  {}{}", plan.n,
                           number(held.rung.p50_ms), number(held.rung.p95_ms), look->view.rps,
                           capacity::verdict_name(*held.rung.verdict), plan.repeat ? " (repeat)" : ""));
-  if (!capacity::judges(*held.rung.verdict)) session.say("       " + held.rung.reason);
+  if (held.rung.verdict != capacity::RungVerdict::kPass) session.say("       " + held.rung.reason);
   return held;
 }
 

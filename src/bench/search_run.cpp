@@ -38,11 +38,12 @@ class Run {
     std::vector<int> rungs = options_.rungs;
     const auto each = options_.hold + options_.idle;
     for (std::size_t i = 0; i < rungs.size(); ++i) {
-      const bool already = was_held(rungs[i]);
+      const bool already = was_held(rungs[i], tells_something);
       if (!already) {
         const HoldPlan plan{rungs[i],
                             options_.hold,
                             options_.hold,
+                            true,
                             options_.judge,
                             slo_ms_,
                             false,
@@ -72,7 +73,7 @@ class Run {
     for (const auto& held : run_.rungs) tell_search(held);
     while (const auto next = search_->next(base::to_s(spent()))) {
       if (auto held = hold(
-              {next->n, seconds(next->at_least_s), seconds(next->at_most_s), {}, slo_ms_, false, left()});
+              {next->n, seconds(next->at_least_s), seconds(next->at_most_s), false, {}, slo_ms_, false, left()});
           !held)
         return tl::unexpected(held.error());
       tell_search(run_.rungs.back());
@@ -91,7 +92,7 @@ class Run {
   void tell_search(const HeldRung& held) {
     if (held.rung.repeat) return;
     search_->add({held.rung.n, held.rung.verdict.value_or(capacity::RungVerdict::kUndecided), held.summary,
-                  held.rung.rps});
+                  held.rung.rps, held.rung.reason});
   }
 
   base::Result<void> hold(const HoldPlan& plan) {
@@ -112,19 +113,27 @@ class Run {
     return {};
   }
 
-  bool was_held(int n) const {
-    return std::any_of(run_.rungs.begin(), run_.rungs.end(),
-                       [&](const HeldRung& held) { return held.rung.n == n && !held.rung.repeat; });
+  // A refused rung is the end of the ladder; what judged nothing is held again.
+  static bool tells_something(capacity::RungVerdict verdict) {
+    return capacity::tells_latency(verdict) || verdict == capacity::RungVerdict::kSaturated;
   }
 
-  // L and L/2, as far as they were not held.
+  // Whether the last hold at n is one that counts.
+  bool was_held(int n, bool (*counts)(capacity::RungVerdict)) const {
+    const auto last = std::find_if(run_.rungs.rbegin(), run_.rungs.rend(), [&](const HeldRung& held) {
+      return held.rung.n == n && !held.rung.repeat;
+    });
+    return last != run_.rungs.rend() && last->rung.verdict && counts(*last->rung.verdict);
+  }
+
+  // L and L/2, as far as no hold told their latency.
   std::vector<int> missing_for_ttotal() const {
     std::vector<int> missing;
     const auto result = evaluate();
     const auto load = result.q_max ? capacity::ttotal_load(*result.q_max) : std::nullopt;
     if (!load) return missing;
     for (const int n : {*load, std::max(1, *load / 2)}) {
-      if (!was_held(n)) missing.push_back(n);
+      if (!was_held(n, capacity::tells_latency)) missing.push_back(n);
     }
     return missing;
   }
@@ -143,12 +152,12 @@ class Run {
     const auto missing = missing_for_ttotal();
     const auto most = share_of_rest(missing.size() + 1);
     for (const int n : missing) {
-      if (auto held = hold({n, kShortHold, most, {}, slo_ms_, false, left()}); !held) return held;
+      if (auto held = hold({n, kShortHold, most, false, {}, slo_ms_, false, left()}); !held) return held;
     }
-    if (auto held = hold({*result.q_max, sustain(), sustain(), {}, slo_ms_, true, left()}); !held)
+    if (auto held = hold({*result.q_max, sustain(), sustain(), false, {}, slo_ms_, true, left()}); !held)
       return held;
     judge_sustain();
-    if (auto held = hold({1, kShortHold, kShortHold, {}, slo_ms_, true, left()}); !held) return held;
+    if (auto held = hold({1, kShortHold, kShortHold, false, {}, slo_ms_, true, left()}); !held) return held;
     judge_repeat();
     return {};
   }
