@@ -23,6 +23,7 @@ struct HoldPlan {
   base::Duration judge_last{};
   double slo_ms = 3000;
   bool repeat = false;
+  std::string config_name;  // EndpointConfigName when the measurement began; empty: not compared
   base::Duration
       left{};  // of the whole measurement when the hold begins, for the progress line; 0: not known
 };

@@ -44,11 +44,10 @@ base::Duration estimate(const QmaxOptions& options) {
 // A hold or a budget of 0 s measures nothing.
 base::Result<void> check_lengths(const QmaxOptions& options) {
   const auto at_least = [](base::Duration given, base::Duration least, const char* name) {
-    return given >= least
-               ? base::Result<void>()
-               : base::fail(ErrorCode::kInvalidArgument,
-                            fmt::format("--{} is {:g} s; give at least {:g} s", name, base::to_s(given),
-                                        base::to_s(least)));
+    return given >= least ? base::Result<void>()
+                          : base::fail(ErrorCode::kInvalidArgument,
+                                       fmt::format("--{} is {:g} s; give at least {:g} s", name,
+                                                   base::to_s(given), base::to_s(least)));
   };
   if (options.method == "ladder") {
     if (auto ok = at_least(options.hold, kLeastHold, "hold"); !ok) return ok;
@@ -126,7 +125,8 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
       if (auto saved = save_partial(session, options, live, slo_ms, so_far, sent); !saved)
         session.complain("warning: " + base::describe(saved.error()));
     };
-    auto run = run_search(session, rig, options, slo_ms, std::exchange(before, {}), save);
+    auto run =
+        run_search(session, rig, options, slo_ms, live.endpoint.config_name, std::exchange(before, {}), save);
     if (!run) {
       rig.driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
       return tl::unexpected(run.error());

@@ -131,9 +131,7 @@ std::vector<Rung> last_holds(std::span<const Rung> rungs) {
   return out;
 }
 
-bool tells_latency(RungVerdict verdict) {
-  return judges(verdict) || verdict == RungVerdict::kUndecided;
-}
+bool tells_latency(RungVerdict verdict) { return judges(verdict) || verdict == RungVerdict::kUndecided; }
 
 std::vector<Rung> latency_curve(std::span<const Rung> rungs) {
   std::vector<Rung> curve = curve_of(rungs);

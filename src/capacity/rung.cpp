@@ -65,7 +65,9 @@ std::optional<Judgement> judge_outcomes_by(const RungEvidence& e, bool last_look
                                            SpeaksAgainst refused_against, SpeaksAgainst lost_against) {
   if (e.capacity_changed)
     return Judgement{RungVerdict::kCapacityChanged,
-                     "the number of instances changed during the hold; hold again"};
+                     e.capacity_changed_why.empty()
+                         ? "the number of instances changed during the hold; hold again"
+                         : e.capacity_changed_why};
   if (e.client_bound)
     return Judgement{RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
   if (refused_against(e.counts.rejected, e.counts.started))

@@ -63,7 +63,8 @@ struct RungEvidence {
   bool client_bound = false;
   std::string client_bound_why;
   bool capacity_changed = false;
-  std::uint64_t overdue = 0;  // open at the end without a first byte for longer than the SLO
+  std::string capacity_changed_why;  // empty: the number of instances
+  std::uint64_t overdue = 0;         // open at the end without a first byte for longer than the SLO
 };
 
 struct Judgement {
