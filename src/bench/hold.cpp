@@ -43,12 +43,23 @@ void clear_progress(const Session& session) {
     fmt::print(stderr, "\r{:78}\r", "");
 }
 
-bool instances_changed(Session& session, int expected) {
-  if (session.bare()) return false;
+// What is no longer as it was frozen: one instance, InService, of the same configuration. A redeployment
+// keeps the count and puts another server behind it. A reading that fails is unknown, not a change.
+std::optional<std::string> what_changed(Session& session, const HoldPlan& plan) {
+  if (session.bare()) return std::nullopt;
   auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
-  if (!endpoint) return false;  // a reading that fails is unknown, not a change
+  if (!endpoint) return std::nullopt;
+  if (!plan.config_name.empty() && endpoint->config_name != plan.config_name)
+    return fmt::format(
+        "the endpoint was redeployed: its configuration is {} and was {} when the measurement began; measure "
+        "again",
+        endpoint->config_name, plan.config_name);
   const auto* variant = endpoint->variant(session.variant());
-  return variant && variant->current_instance_count && *variant->current_instance_count != expected;
+  if (variant && variant->current_instance_count && *variant->current_instance_count != 1)
+    return "the number of instances changed during the hold; hold again";
+  if (endpoint->status != "InService")
+    return fmt::format("the endpoint is {} during the hold; hold again", endpoint->status);
+  return std::nullopt;
 }
 
 std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTime from,
@@ -108,8 +119,8 @@ capacity::Rung to_rung(const HoldPlan& plan, const Look& look) {
 }
 
 capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView& view,
-                                   const std::vector<double>& in_flight, bool changed,
-                                   std::uint64_t overdue) {
+                                   const std::vector<double>& in_flight,
+                                   const std::optional<std::string>& changed, std::uint64_t overdue) {
   capacity::RungEvidence evidence;
   evidence.counts = {view.started, view.ok, view.rejected, view.failed, view.timed_out, view.aborted};
   evidence.ttfab_ms = view.ttfab_samples_ms;
@@ -117,7 +128,8 @@ capacity::RungEvidence evidence_of(const HoldPlan& plan, const load::WindowView&
   evidence.slo_ms = plan.slo_ms;
   evidence.client_bound = view.client_bound;
   evidence.client_bound_why = view.client_bound_why;
-  evidence.capacity_changed = changed;
+  evidence.capacity_changed = changed.has_value();
+  evidence.capacity_changed_why = changed.value_or("");
   evidence.overdue = overdue;
   return evidence;
 }
@@ -130,7 +142,7 @@ Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& pl
   look.view = driver.window(look.from, now);
   const auto in_flight = in_flight_between(driver, look.from, now);
   look.judgement =
-      capacity::judge_rung(evidence_of(plan, look.view, in_flight, instances_changed(session, 1), overdue));
+      capacity::judge_rung(evidence_of(plan, look.view, in_flight, what_changed(session, plan), overdue));
   look.judged_ms = look.view.ttfab_samples_ms;
   look.summary = stats::summarise_rounds(look.judged_ms, plan.n);
   return look;
@@ -169,7 +181,7 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   look.from = settled.value_or(began + (now - began) / 2);
   look.view = driver.window(look.from, now);
   auto in_flight = in_flight_between(driver, look.from, now);
-  const bool changed = instances_changed(session, 1);
+  const auto changed = what_changed(session, plan);
   const double now_s = base::to_s(now - began);
   const auto stalls = stalls_of(driver, plan.slo_ms);
   const auto judged = capacity::judge_bound(
@@ -191,6 +203,8 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   if (judged.verdict == capacity::RungVerdict::kPass) {  // of what was answered; what hangs would forbid it
     if (const auto waits = capacity::overdue_reason(evidence))
       look.judgement = {capacity::RungVerdict::kUndecided, *waits};
+    if (const auto lost = capacity::unproven_share(evidence))
+      look.judgement = {capacity::RungVerdict::kUndecided, *lost};
   }
   if (const auto moving = stats::trend(in_flight); moving && moving->moving) {
     look.judgement = {
@@ -207,8 +221,8 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
   capacity::BoundSettings bound;
   bound.slo_ms = plan.slo_ms;
   const double at_most_s = base::to_s(plan.at_most);
-  const bool fixed = plan.judge_last.count() > 0;
-  double look_at = fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
+  double look_at =
+      plan.fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
   while (true) {
     const double held_s = base::to_s(session.clock().steady() - began);
     if (held_s < look_at) {
@@ -220,7 +234,7 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
       show_progress(session, plan, driver, session.clock().steady() - began);
       continue;
     }
-    if (fixed) return look_plain(session, driver, plan, session.clock().steady());
+    if (plan.fixed) return look_plain(session, driver, plan, session.clock().steady());
     const bool last = look_at >= at_most_s;
     auto look = look_certified(session, driver, plan, bound, began, transient, last);
     if (last || look.judgement.verdict != capacity::RungVerdict::kUndecided || !look.worth_holding)
@@ -268,7 +282,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   session.say(fmt::format("  {:>4} outstanding  p50 {:>6} ms  p95 {:>6} ms  {:6.2f} requests/s  {}{}", plan.n,
                           number(held.rung.p50_ms), number(held.rung.p95_ms), look->view.rps,
                           capacity::verdict_name(*held.rung.verdict), plan.repeat ? " (repeat)" : ""));
-  if (!capacity::judges(*held.rung.verdict)) session.say("       " + held.rung.reason);
+  if (held.rung.verdict != capacity::RungVerdict::kPass) session.say("       " + held.rung.reason);
   return held;
 }
 

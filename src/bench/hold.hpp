@@ -17,11 +17,13 @@ struct HoldPlan {
   int n = 1;
   base::Duration at_least{};  // no verdict before
   base::Duration at_most{};
-  // Fixed hold of at_most, of which this last part is judged, p95 against the SLO (the ladder). 0: held until
-  // capacity::judge_bound decides at one of its looks, or at_most has passed.
+  // Fixed hold of at_most, of which the last `judge_last` is judged, p95 against the SLO (the ladder).
+  // Otherwise held until capacity::judge_bound decides at one of its looks, or at_most has passed.
+  bool fixed = false;
   base::Duration judge_last{};
   double slo_ms = 3000;
   bool repeat = false;
+  std::string config_name;  // EndpointConfigName when the measurement began; empty: not compared
   base::Duration
       left{};  // of the whole measurement when the hold begins, for the progress line; 0: not known
 };

@@ -2,6 +2,7 @@
 #include "bench/partial.hpp"
 
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -36,14 +37,30 @@ base::WallTime when(const capacity::Rung& rung) {
   return at.value_or(base::WallTime{});
 }
 
+// What decides how a rung is held and judged: rungs of different ones make no curve.
+std::map<std::string, std::string> held_with(const QmaxOptions& options) {
+  const auto s = [](base::Duration d) { return fmt::format("{:g} s", base::to_s(d)); };
+  std::map<std::string, std::string> out{{"request-timeout", s(options.load.request_timeout)},
+                                         {"cancel-share", fmt::format("{:g}", options.load.cancel_share)},
+                                         {"ramp", s(options.load.ramp)}};
+  if (options.method == "ladder") {
+    out.insert({{"hold", s(options.hold)}, {"judge", s(options.judge)}});
+  } else {
+    out.insert({"max-hold", s(options.max_hold)});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string partial_path(const Session& session) { return session.folder() + "/qmax-partial.json"; }
 
 base::Result<void> save_partial(Session& session, const QmaxOptions& options, const LiveEndpoint& live,
-                                double slo_ms, const SearchRun& run) {
+                                double slo_ms, const SearchRun& run, const capacity::Counts& sent) {
   artifact::QmaxArtifact a;
   a.header = session.header(live.fingerprint);
+  a.header.effective = held_with(options);
+  a.header.counts = sent;
   a.method = options.method;
   a.slo_ms = slo_ms;
   a.transport = live.fingerprint.transport.value_or("");
@@ -66,6 +83,11 @@ base::Result<SearchRun> load_partial(Session& session, const QmaxOptions& option
   auto differences = measured_differences(a->header.fingerprint, live.fingerprint);
   if (a->method != options.method) differences.push_back("method");
   if (a->slo_ms != slo_ms) differences.push_back("SLO");
+  for (const auto& [name, value] : held_with(options)) {
+    const auto before = a->header.effective.find(name);
+    const std::string was = before == a->header.effective.end() ? "unknown" : before->second;
+    if (was != value) differences.push_back(fmt::format("--{} ({} then, {} now)", name, was, value));
+  }
   if (session.clock().wall() - when(a->rungs.back()) > kOldest) differences.push_back("age (over an hour)");
   if (!differences.empty()) {
     std::string all;
@@ -85,6 +107,8 @@ base::Result<SearchRun> load_partial(Session& session, const QmaxOptions& option
     run.rungs.push_back({rung, began + held - judged, began + held, {}, summary_of(rung)});
     run.took += std::chrono::duration_cast<base::Duration>(held);
   }
+  run.resumed_rungs = run.rungs.size();
+  run.resumed_counts = a->header.counts.value_or(capacity::Counts{});
   run.unqueued = a->unqueued;
   session.say(fmt::format("going on with {} rung(s) held before", run.rungs.size()));
   return run;

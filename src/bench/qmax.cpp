@@ -22,6 +22,7 @@ namespace headroom::bench {
 namespace {
 
 using base::ErrorCode;
+constexpr base::Duration kLeastHold = std::chrono::seconds(1);
 
 int end_with(Session& session, const base::Error& error) {
   session.complain("tts-bench qmax: " + base::describe(error));
@@ -40,7 +41,24 @@ base::Duration estimate(const QmaxOptions& options) {
   return options.runs * once;
 }
 
+// A hold or a budget of 0 s measures nothing.
+base::Result<void> check_lengths(const QmaxOptions& options) {
+  const auto at_least = [](base::Duration given, base::Duration least, const char* name) {
+    return given >= least ? base::Result<void>()
+                          : base::fail(ErrorCode::kInvalidArgument,
+                                       fmt::format("--{} is {:g} s; give at least {:g} s", name,
+                                                   base::to_s(given), base::to_s(least)));
+  };
+  if (options.method == "ladder") {
+    if (auto ok = at_least(options.hold, kLeastHold, "hold"); !ok) return ok;
+    return at_least(options.judge, kLeastHold, "judge");
+  }
+  if (auto ok = at_least(options.max_hold, kLeastHold, "max-hold"); !ok) return ok;
+  return at_least(options.budget, kLeastHold, "budget");
+}
+
 base::Result<void> check(const QmaxOptions& options) {
+  if (auto ok = check_lengths(options); !ok) return ok;
   if (options.method == "ladder") {
     if (options.rungs.empty())
       return base::fail(ErrorCode::kInvalidArgument, "--rungs is empty; give at least one count");
@@ -97,14 +115,18 @@ void name_errors(capacity::QmaxResult& result, const load::Driver& driver) {
 base::Result<Measured> measure(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
                                Rig& rig, double slo_ms, SearchRun before) {
   Measured measured;
+  const capacity::Counts resumed = before.resumed_counts;
   std::vector<capacity::QmaxResult> results;
   for (int i = 0; i < options.runs; ++i) {
     if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
     const auto save = [&](const SearchRun& so_far) {
-      if (auto saved = save_partial(session, options, live, slo_ms, so_far); !saved)
+      capacity::Counts sent = count_all(rig.driver());
+      sent += resumed;
+      if (auto saved = save_partial(session, options, live, slo_ms, so_far, sent); !saved)
         session.complain("warning: " + base::describe(saved.error()));
     };
-    auto run = run_search(session, rig, options, slo_ms, std::exchange(before, {}), save);
+    auto run =
+        run_search(session, rig, options, slo_ms, live.endpoint.config_name, std::exchange(before, {}), save);
     if (!run) {
       rig.driver().stop(std::chrono::seconds(1));  // within the 5 s in which restoring has to begin
       return tl::unexpected(run.error());
@@ -114,6 +136,7 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
   }
   rig.driver().stop(std::chrono::seconds(10));
   measured.counts = count_all(rig.driver());
+  measured.counts += resumed;
   const auto summary = capacity::choose_run(results);
   measured.chosen = summary.chosen;
   auto& chosen = measured.runs[measured.chosen];
@@ -164,6 +187,11 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   if (live.paced)
     out.header.notes.push_back("paced engine: no model speaks; figures are for capacity experiments only");
   note_host(session, out.header, out.host_contended, live.paced, 1);
+  if (run.resumed_rungs > 0)
+    out.header.notes.push_back(
+        fmt::format("resumed: the first {} rung(s) were held by an interrupted run, whose requests are "
+                    "counted up to the last of them",
+                    run.resumed_rungs));
   out.header.effective["search"] = run.ended_because;
   return out;
 }
@@ -194,15 +222,7 @@ LiveEndpoint bare_live(const Session& session, const LoadPlan& load) {
 int verdict_code(const QmaxOptions& options, const artifact::QmaxArtifact& a) {
   if (capacity::nothing_judged(a.result)) return base::kExitInconclusive;
   if (a.result.verdict == capacity::QmaxVerdict::kNone) return base::kExitNegative;
-  for (const auto& rung : capacity::last_holds(a.rungs)) {
-    if (!rung.verdict) continue;
-    // Undecided lies within the interval: a result. A sustain that fails is not.
-    if (!capacity::judges(*rung.verdict) && *rung.verdict != capacity::RungVerdict::kSaturated &&
-        *rung.verdict != capacity::RungVerdict::kUndecided)
-      return base::kExitInconclusive;
-    if (rung.repeat && rung.n > 1 && *rung.verdict == capacity::RungVerdict::kFail)
-      return base::kExitInconclusive;
-  }
+  if (!capacity::doubtful_holds(a.rungs).empty()) return base::kExitInconclusive;
   const bool open = a.result.verdict == capacity::QmaxVerdict::kLowerBound;
   return open && options.require_bracket ? base::kExitInconclusive : base::kExitGood;
 }

@@ -24,12 +24,13 @@ base::Duration seconds(double s) {
 
 class Run {
  public:
-  Run(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms, SearchRun before,
-      const std::function<void(const SearchRun&)>& after_each)
+  Run(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms, std::string config_name,
+      SearchRun before, const std::function<void(const SearchRun&)>& after_each)
       : session_(session),
         rig_(rig),
         options_(options),
         slo_ms_(slo_ms),
+        config_name_(std::move(config_name)),
         after_each_(after_each),
         began_(session.clock().steady()),
         run_(std::move(before)) {}
@@ -38,14 +39,16 @@ class Run {
     std::vector<int> rungs = options_.rungs;
     const auto each = options_.hold + options_.idle;
     for (std::size_t i = 0; i < rungs.size(); ++i) {
-      const bool already = was_held(rungs[i]);
+      const bool already = was_held(rungs[i], tells_something);
       if (!already) {
         const HoldPlan plan{rungs[i],
                             options_.hold,
                             options_.hold,
+                            true,
                             options_.judge,
                             slo_ms_,
                             false,
+                            {},
                             each * static_cast<int>(rungs.size() - i)};
         if (auto held = hold(plan); !held) return tl::unexpected(held.error());
         rig_.driver().hold(0);
@@ -71,8 +74,15 @@ class Run {
     search_.emplace(settings);
     for (const auto& held : run_.rungs) tell_search(held);
     while (const auto next = search_->next(base::to_s(spent()))) {
-      if (auto held = hold(
-              {next->n, seconds(next->at_least_s), seconds(next->at_most_s), {}, slo_ms_, false, left()});
+      if (auto held = hold({next->n,
+                            seconds(next->at_least_s),
+                            seconds(next->at_most_s),
+                            false,
+                            {},
+                            slo_ms_,
+                            false,
+                            {},
+                            left()});
           !held)
         return tl::unexpected(held.error());
       tell_search(run_.rungs.back());
@@ -91,10 +101,11 @@ class Run {
   void tell_search(const HeldRung& held) {
     if (held.rung.repeat) return;
     search_->add({held.rung.n, held.rung.verdict.value_or(capacity::RungVerdict::kUndecided), held.summary,
-                  held.rung.rps});
+                  held.rung.rps, held.rung.reason});
   }
 
-  base::Result<void> hold(const HoldPlan& plan) {
+  base::Result<void> hold(HoldPlan plan) {
+    plan.config_name = config_name_;
     auto held = hold_rung(session_, rig_, plan);
     if (!held) return tl::unexpected(held.error());
     if (plan.n == 1 && !run_.unqueued.mean_ms) {
@@ -112,19 +123,27 @@ class Run {
     return {};
   }
 
-  bool was_held(int n) const {
-    return std::any_of(run_.rungs.begin(), run_.rungs.end(),
-                       [&](const HeldRung& held) { return held.rung.n == n && !held.rung.repeat; });
+  // A refused rung is the end of the ladder; what judged nothing is held again.
+  static bool tells_something(capacity::RungVerdict verdict) {
+    return capacity::tells_latency(verdict) || verdict == capacity::RungVerdict::kSaturated;
   }
 
-  // L and L/2, as far as they were not held.
+  // Whether the last hold at n is one that counts.
+  bool was_held(int n, bool (*counts)(capacity::RungVerdict)) const {
+    const auto last = std::find_if(run_.rungs.rbegin(), run_.rungs.rend(), [&](const HeldRung& held) {
+      return held.rung.n == n && !held.rung.repeat;
+    });
+    return last != run_.rungs.rend() && last->rung.verdict && counts(*last->rung.verdict);
+  }
+
+  // L and L/2, as far as no hold told their latency.
   std::vector<int> missing_for_ttotal() const {
     std::vector<int> missing;
     const auto result = evaluate();
     const auto load = result.q_max ? capacity::ttotal_load(*result.q_max) : std::nullopt;
     if (!load) return missing;
     for (const int n : {*load, std::max(1, *load / 2)}) {
-      if (!was_held(n)) missing.push_back(n);
+      if (!was_held(n, capacity::tells_latency)) missing.push_back(n);
     }
     return missing;
   }
@@ -143,12 +162,13 @@ class Run {
     const auto missing = missing_for_ttotal();
     const auto most = share_of_rest(missing.size() + 1);
     for (const int n : missing) {
-      if (auto held = hold({n, kShortHold, most, {}, slo_ms_, false, left()}); !held) return held;
+      if (auto held = hold({n, kShortHold, most, false, {}, slo_ms_, false, {}, left()}); !held) return held;
     }
-    if (auto held = hold({*result.q_max, sustain(), sustain(), {}, slo_ms_, true, left()}); !held)
+    if (auto held = hold({*result.q_max, sustain(), sustain(), false, {}, slo_ms_, true, {}, left()}); !held)
       return held;
     judge_sustain();
-    if (auto held = hold({1, kShortHold, kShortHold, {}, slo_ms_, true, left()}); !held) return held;
+    if (auto held = hold({1, kShortHold, kShortHold, false, {}, slo_ms_, true, {}, left()}); !held)
+      return held;
     judge_repeat();
     return {};
   }
@@ -198,6 +218,7 @@ class Run {
   Rig& rig_;
   const QmaxOptions& options_;
   const double slo_ms_;
+  const std::string config_name_;  // what is measured; a redeployment in mid-run changes it
   const std::function<void(const SearchRun&)>& after_each_;
   const base::SteadyTime began_;
   SearchRun run_;
@@ -207,9 +228,9 @@ class Run {
 }  // namespace
 
 base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms,
-                                   SearchRun before,
+                                   std::string config_name, SearchRun before,
                                    const std::function<void(const SearchRun&)>& after_each) {
-  Run run(session, rig, options, slo_ms, std::move(before), after_each);
+  Run run(session, rig, options, slo_ms, std::move(config_name), std::move(before), after_each);
   return options.method == "ladder" ? run.ladder() : run.adaptive();
 }
 

@@ -19,12 +19,15 @@ struct SearchRun {
   std::optional<double> noise_ratio, scatter;  // adaptive
   base::Duration took{};
   std::string ended_because;
+  std::size_t resumed_rungs = 0;    // of `rungs`, held by the interrupted run
+  capacity::Counts resumed_counts;  // what that run sent, as far as it had ended when its last rung was saved
 };
 
-// `before`: rungs that an interrupted run held and that count as held. `after_each`: called when a rung was
-// held, to save what is known.
+// `config_name`: the EndpointConfigName that was frozen; empty (a bare server): not compared. `before`: rungs
+// that an interrupted run held and that count as held. `after_each`: called when a rung was held, to save
+// what is known.
 base::Result<SearchRun> run_search(Session& session, Rig& rig, const QmaxOptions& options, double slo_ms,
-                                   SearchRun before = {},
+                                   std::string config_name, SearchRun before = {},
                                    const std::function<void(const SearchRun&)>& after_each = {});
 
 }  // namespace headroom::bench

@@ -32,8 +32,8 @@ int end_with(Session& session, const base::Error& error) {
 
 // p95 of the rung at L/2: what one instance shows once the second has taken its half.
 std::optional<double> baseline_of(const artifact::QmaxArtifact& qmax, int n) {
-  for (const auto& rung : qmax.rungs) {
-    if (rung.n == n && !rung.repeat && rung.p95_ms) return rung.p95_ms;
+  for (const auto& rung : capacity::latency_curve(qmax.rungs)) {
+    if (rung.n == n) return rung.p95_ms;
   }
   return std::nullopt;
 }
@@ -59,10 +59,10 @@ base::Result<Prepared> prepare(const TtotalOptions& options, Session& session, c
                                   file, qmax->result.q_max.value_or(0)));
   const auto baseline = baseline_of(*qmax, *l / 2);
   if (!baseline)
-    return base::fail(
-        ErrorCode::kRefused,
-        fmt::format("{} has no rung at {} outstanding to compare recovery with; run tts-bench qmax again",
-                    file, *l / 2));
+    return base::fail(ErrorCode::kRefused,
+                      fmt::format("{} has no rung at {} outstanding that tells its latency, to compare "
+                                  "recovery with; run tts-bench qmax again",
+                                  file, *l / 2));
   // The policy acts at its own line, which lies below Q_max.
   prepared.load = options.observe_policy ? *qmax->result.q_max : *l;
   prepared.baseline_p95_ms = *baseline;

@@ -10,6 +10,7 @@
 #include "base/atomic_file.hpp"
 #include "base/names.hpp"
 #include "bench/lag.hpp"
+#include "capacity/qmax.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -92,6 +93,7 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
   if (!lag) return tl::unexpected(lag.error());
   auto& clock = session.clock();
   RunningClock running;
+  running.observed = true;
   running.load_applied = clock.wall();
   if (auto loose = freeze.let_scale_out(); !loose) return tl::unexpected(loose.error());
   const auto patience = std::chrono::duration_cast<base::Duration>(
@@ -125,6 +127,13 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
   return running;
 }
 
+// What polling saw lies between two answers; what was asked for here is known to the moment.
+capacity::Stamp desired_stamp(const RunningClock& running) {
+  return {std::string(capacity::kDesiredSet), since_epoch(running.desired_set),
+          running.observed ? capacity::StageKind::kBounded : capacity::StageKind::kObserved,
+          running.resolution_s};
+}
+
 base::Result<RunningClock> ask_for_one_more(Session& session, Freeze& freeze, const Prepared& prepared) {
   RunningClock running;
   if (auto asked = freeze.ask_count(2); !asked) return tl::unexpected(asked.error());
@@ -138,8 +147,8 @@ base::Result<RunningClock> ask_for_one_more(Session& session, Freeze& freeze, co
 std::optional<double> p95_at(const std::vector<capacity::Rung>& rungs, double n) {
   const capacity::Rung* below = nullptr;
   const capacity::Rung* above = nullptr;
-  for (const auto& rung : rungs) {
-    if (rung.repeat || !rung.p95_ms) continue;
+  const auto curve = capacity::latency_curve(rungs);
+  for (const auto& rung : curve) {
     if (rung.n <= n && (!below || rung.n >= below->n)) below = &rung;
     if (rung.n >= n && (!above || rung.n <= above->n)) above = &rung;
   }
@@ -176,16 +185,13 @@ base::Result<Outcome> measure_once(const TtotalOptions& options, Session& sessio
     session.complain("warning: " + base::describe(saved.error()));
   watch->add({std::string(capacity::kLoadApplied), since_epoch(load_applied), capacity::StageKind::kObserved,
               0.001});
-  watch->add({std::string(capacity::kDesiredSet), since_epoch(running->desired_set),
-              options.observe_policy ? capacity::StageKind::kBounded : capacity::StageKind::kObserved,
-              running->resolution_s});
-  const double lag_s = base::to_s(running->desired_set - load_applied);
-  session.say(options.observe_policy ? fmt::format("  the policy asked for {} after {:.1f} s; the clock runs",
-                                                   running->wanted, lag_s)
-                                     : "  asked for a second instance; the clock runs");
+  watch->add(desired_stamp(*running));
+  session.say(running->observed ? fmt::format("  the policy asked for {} after {:.1f} s; the clock runs",
+                                              running->wanted, *running->lag_s())
+                                : "  asked for a second instance; the clock runs");
   watch->asked(running->desired_set, session.variant(), running->wanted);
   auto outcome = until_recovered(options, session, rig, *watch, *running);
-  if (outcome && options.observe_policy) outcome->lag_s = lag_s;
+  if (outcome) outcome->lag_s = running->lag_s();
   rig.driver().hold(0);
   return outcome;
 }
@@ -195,17 +201,24 @@ base::Result<Outcome> resume_clock(const TtotalOptions& options, Session& sessio
   StageWatch watch = StageWatch::resume(running.old_streams);
   watch.add({std::string(capacity::kLoadApplied), since_epoch(running.load_applied),
              capacity::StageKind::kObserved, 0.001});
-  watch.add({std::string(capacity::kDesiredSet), since_epoch(running.desired_set),
-             capacity::StageKind::kObserved, running.resolution_s});
+  watch.add(desired_stamp(running));
   if (auto warm = rig.warm(running.load, session); !warm) return tl::unexpected(warm.error());
   rig.driver().hold(running.load);
   watch.asked(running.desired_set, session.variant(), running.wanted);
   session.say(
       fmt::format("  going on with the clock that runs since {}", base::format_iso8601(running.desired_set)));
   auto outcome = until_recovered(options, session, rig, watch, running);
-  if (outcome) outcome->resumed = true;
+  if (outcome) {
+    outcome->resumed = true;
+    outcome->lag_s = running.lag_s();
+  }
   rig.driver().hold(0);
   return outcome;
+}
+
+std::optional<double> RunningClock::lag_s() const {
+  if (!observed) return std::nullopt;
+  return base::to_s(desired_set - load_applied);
 }
 
 std::string clock_path(const Session& session) { return session.folder() + "/ttotal-clock.json"; }
@@ -217,6 +230,7 @@ base::Result<void> save_clock(const Session& session, const RunningClock& c) {
                   {"load_applied", base::format_iso8601(c.load_applied)},
                   {"desired_set", base::format_iso8601(c.desired_set)},
                   {"resolution_s", c.resolution_s},
+                  {"observed", c.observed},
                   {"load", c.load},
                   {"wanted", c.wanted},
                   {"baseline_p95_ms", c.baseline_p95_ms},
@@ -243,6 +257,7 @@ base::Result<RunningClock> load_clock(const Session& session) {
     c.load_applied = *load_applied;
     c.desired_set = *desired_set;
     c.resolution_s = body.at("resolution_s").get<double>();
+    c.observed = body.value("observed", false);
     c.load = body.at("load").get<int>();
     c.wanted = body.at("wanted").get<int>();
     c.baseline_p95_ms = body.at("baseline_p95_ms").get<double>();

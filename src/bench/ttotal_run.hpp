@@ -37,7 +37,9 @@ struct Outcome {
 struct RunningClock {
   std::string freeze_run;  // whose freeze stands
   base::WallTime load_applied, desired_set;
-  double resolution_s = 0.001;  // of desired_set
+  double resolution_s = 0.001;          // of desired_set
+  bool observed = false;                // the policy asked: from the load until desired_set is its lag
+  std::optional<double> lag_s() const;  // observed only
   int load = 0, wanted = 2;
   double baseline_p95_ms = 0;
   std::vector<std::string> old_streams;

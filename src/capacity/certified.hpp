@@ -42,12 +42,14 @@ struct HeldEvidence {
   RungVerdict verdict = RungVerdict::kUndecided;
   std::optional<stats::RoundSummary> summary;
   std::optional<double> rps;
+  std::string reason;  // of the verdict, one sentence
 };
 
 struct CertifiedResult {
   std::optional<int> last_pass, first_fail;  // proven
-  std::optional<Interval> interval;          // 95 %; nullopt: no lower end is known
-  bool open_above = false;  // nothing was proven to fail: the upper end is the model's, or none
+  std::string not_slow;  // why first_fail failed, where its p95 meets the SLO: refused or lost requests
+  std::optional<Interval> interval;  // 95 %; nullopt: no lower end is known
+  bool open_above = false;           // nothing was proven to fail: the upper end is the model's, or none
   std::optional<double> estimate;
   std::string interval_method;  // certified, line, scatter
   std::optional<double> noise_ratio, scatter;

@@ -15,12 +15,19 @@ constexpr double kShapeError = 0.15;  // of the sd: the tail's shape is borrowed
 constexpr double kUntrusted = 1.5;
 constexpr double kNearFrom = 0.5, kNearTo = 1.6;
 
+// The reason of a rung that did not miss the SLO and failed all the same; empty: it was slow.
+std::string other_than_slow(const HeldEvidence& held, double slo_ms) {
+  const bool slow = held.summary && held.summary->p95 > slo_ms;
+  return slow && held.verdict != RungVerdict::kSaturated ? "" : held.reason;
+}
+
 }  // namespace
 
 CertifiedResult CertifiedSearch::result() const {
   CertifiedResult r;
   r.last_pass = last_pass();
   r.first_fail = first_fail();
+  if (r.first_fail) r.not_slow = other_than_slow(held_.at(*r.first_fail), settings_.slo_ms);
   r.open_above = !r.first_fail;
   const auto all = points();
   const auto at = crossing();
@@ -102,8 +109,12 @@ QmaxResult to_qmax_result(const CertifiedResult& result, double slo_ms) {
     r.sentence =
         "No rung was proven to meet or to miss the SLO of " + slo + ": Q_max is unknown; measure longer.";
   } else if (r.verdict == QmaxVerdict::kNone) {
-    r.sentence = fmt::format("{} outstanding miss the SLO of {}, and no smaller count was proven to meet it.",
-                             *r.first_fail, slo);
+    r.sentence =
+        result.not_slow.empty()
+            ? fmt::format("{} outstanding miss the SLO of {}, and no smaller count was proven to meet it.",
+                          *r.first_fail, slo)
+            : fmt::format("{} outstanding fail ({}), and no smaller count was proven to meet the SLO of {}.",
+                          *r.first_fail, result.not_slow, slo);
   } else if (!result.interval) {
     r.sentence = fmt::format(
         "LOWER BOUND: one instance holds at least {} outstanding within {}; nothing failed.", *r.q_max, slo);
@@ -114,7 +125,9 @@ QmaxResult to_qmax_result(const CertifiedResult& result, double slo_ms) {
     if (result.estimate) r.sentence += fmt::format(", most likely about {:.0f}", *result.estimate);
     r.sentence += result.open_above
                       ? ". LOWER BOUND: no count was proven to miss the SLO, the upper end is extrapolated."
-                      : fmt::format("; {} outstanding miss it.", *result.first_fail);
+                  : result.not_slow.empty()
+                      ? fmt::format("; {} outstanding miss it.", *result.first_fail)
+                      : fmt::format("; {} outstanding fail: {}.", *result.first_fail, result.not_slow);
   }
   return r;
 }

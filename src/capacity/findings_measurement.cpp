@@ -38,12 +38,31 @@ void measurement_trust(const PlanInput& in, Findings& out) {
   }
 }
 
+// qmax ends inconclusive (exit 4) where this finds anything: the worst of it, a failed sustain first.
+Finding doubt_of_holds(const std::vector<HoldDoubt>& doubts) {
+  for (const HoldDoubt& doubt : doubts) {
+    if (!doubt.sustain_failed) continue;
+    return {"curve_repeatability", Level::kFail,
+            fmt::format("Q_max did not hold when {} outstanding were held again ({})", doubt.rung.n,
+                        verdict_name(*doubt.rung.verdict)),
+            "the instance does not carry what the search found: find what slowed it and measure again"};
+  }
+  for (const HoldDoubt& doubt : doubts) {
+    if (doubt.rung.verdict != RungVerdict::kDegraded) continue;
+    return {"curve_repeatability", Level::kWarn,
+            fmt::format("the repeat of rung {} differs by more than 25 % from the first", doubt.rung.n),
+            "find what slowed the instance (throttling, neighbours, memory) and measure again"};
+  }
+  const Rung& rung = doubts.front().rung;
+  return {"curve_repeatability", Level::kWarn,
+          fmt::format("the {} at {} outstanding judged nothing: {}", rung.repeat ? "repeat" : "rung", rung.n,
+                      verdict_name(*rung.verdict)),
+          "tts-bench qmax called this inconclusive (exit 4): measure again"};
+}
+
 void curve_repeatability(const PlanInput& in, Findings& out) {
-  for (const Rung& rung : in.rungs) {
-    if (rung.verdict != RungVerdict::kDegraded) continue;
-    out.push_back({"curve_repeatability", Level::kWarn,
-                   fmt::format("the repeat of rung {} differs by more than 25 % from the first", rung.n),
-                   "find what slowed the instance (throttling, neighbours, memory) and measure again"});
+  if (const auto doubts = doubtful_holds(in.rungs); !doubts.empty()) {
+    out.push_back(doubt_of_holds(doubts));
     return;
   }
   if (!in.runs_spread) {

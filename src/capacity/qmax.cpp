@@ -131,6 +131,28 @@ std::vector<Rung> last_holds(std::span<const Rung> rungs) {
   return out;
 }
 
+bool tells_latency(RungVerdict verdict) { return judges(verdict) || verdict == RungVerdict::kUndecided; }
+
+std::vector<Rung> latency_curve(std::span<const Rung> rungs) {
+  std::vector<Rung> curve = curve_of(rungs);
+  std::erase_if(curve, [](const Rung& r) { return !r.p95_ms || (r.verdict && !tells_latency(*r.verdict)); });
+  return curve;
+}
+
+std::vector<HoldDoubt> doubtful_holds(std::span<const Rung> rungs) {
+  std::vector<HoldDoubt> doubts;
+  for (const Rung& rung : last_holds(rungs)) {
+    if (!rung.verdict) continue;
+    // Undecided lies within the interval and saturated bounds it: both are results. A sustain that fails or
+    // is refused is not.
+    const bool result = tells_latency(*rung.verdict) || *rung.verdict == RungVerdict::kSaturated;
+    const bool sustain = rung.repeat && rung.n > 1;
+    const bool failed = *rung.verdict == RungVerdict::kFail || *rung.verdict == RungVerdict::kSaturated;
+    if (!result || (sustain && failed)) doubts.push_back({rung, sustain && failed});
+  }
+  return doubts;
+}
+
 RunsSummary choose_run(std::span<const QmaxResult> runs) {
   RunsSummary summary;
   std::optional<int> low, high;

@@ -48,6 +48,19 @@ bool nothing_judged(const QmaxResult& result);
 // unstable hold that was held again is not among them.
 std::vector<Rung> last_holds(std::span<const Rung> rungs);
 
+// Whether a hold with this verdict measured the latency at its count: pass, fail, undecided.
+bool tells_latency(RungVerdict verdict);
+// The last hold at each n, by n, of those whose latency may be compared with: not what was unstable,
+// refused, client_bound or of another capacity. A rung without a verdict (a file made by hand) counts.
+std::vector<Rung> latency_curve(std::span<const Rung> rungs);
+
+// A last hold that takes the trust from the result: what judged nothing, and a sustain at Q_max that failed.
+struct HoldDoubt {
+  Rung rung;
+  bool sustain_failed = false;
+};
+std::vector<HoldDoubt> doubtful_holds(std::span<const Rung> rungs);
+
 // Of several runs the one with the smallest q_max counts; spread = (largest - smallest) / smallest. Over 20
 // %: warn.
 struct RunsSummary {

@@ -144,5 +144,38 @@ TEST(Curve, GivesTheOutstandingCountOfARate) {
   EXPECT_FALSE(outstanding_at(ladder, 18));
 }
 
+Rung hold_of(int n, RungVerdict verdict, double p95_ms, bool repeat = false) {
+  Rung rung;
+  rung.n = n;
+  rung.verdict = verdict;
+  rung.p95_ms = p95_ms;
+  rung.repeat = repeat;
+  return rung;
+}
+
+TEST(LatencyCurve, TakesTheLastHoldOfACountAndOnlyWhatJudged) {
+  const std::vector<Rung> rungs{hold_of(5, RungVerdict::kUnstable, 9000), hold_of(5, RungVerdict::kPass, 500),
+                                hold_of(10, RungVerdict::kClientBound, 9000),
+                                hold_of(20, RungVerdict::kUndecided, 2900),
+                                hold_of(30, RungVerdict::kSaturated, 100)};
+  const auto curve = latency_curve(rungs);
+  ASSERT_EQ(curve.size(), 2U);
+  EXPECT_EQ(curve[0].p95_ms, 500);
+  EXPECT_EQ(curve[1].n, 20);
+}
+
+TEST(DoubtfulHolds, AreWhatJudgedNothingAndASustainThatFailed) {
+  std::vector<Rung> rungs{hold_of(1, RungVerdict::kPass, 60), hold_of(5, RungVerdict::kUnstable, 300),
+                          hold_of(5, RungVerdict::kPass, 300), hold_of(60, RungVerdict::kFail, 3400),
+                          hold_of(50, RungVerdict::kPass, 2900, true)};
+  EXPECT_TRUE(doubtful_holds(rungs).empty());  // the unstable one was held again
+  rungs.push_back(hold_of(10, RungVerdict::kClientBound, 600));
+  ASSERT_EQ(doubtful_holds(rungs).size(), 1U);
+  EXPECT_FALSE(doubtful_holds(rungs)[0].sustain_failed);
+  rungs.push_back(hold_of(50, RungVerdict::kFail, 3300, true));
+  ASSERT_EQ(doubtful_holds(rungs).size(), 2U);
+  EXPECT_TRUE(doubtful_holds(rungs)[1].sustain_failed);
+}
+
 }  // namespace
 }  // namespace headroom::capacity

@@ -1,6 +1,7 @@
 // Names of rung verdicts and the judging of one rung.
 #include "capacity/rung.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -27,6 +28,67 @@ constexpr std::array<std::pair<RungVerdict, std::string_view>, 8> kNames{{
 constexpr double kRejectedShare = 0.01;
 constexpr double kFailedShare = 0.01;
 constexpr double kOverdueShare = 0.05;  // of a p95
+constexpr std::uint64_t kLeastEvents = 3;
+constexpr double kProofLevel = 0.025 / 14;
+
+// Probability of `events` or more among `requests` of which each is one with probability p.
+double binomial_tail(std::uint64_t events, std::uint64_t requests, double p) {
+  double log_term = static_cast<double>(requests) * std::log1p(-p);
+  double below = 0;
+  for (std::uint64_t k = 0; k < events; ++k) {
+    below += std::exp(log_term);
+    log_term += std::log(static_cast<double>(requests - k) / static_cast<double>(k + 1)) + std::log(p) -
+                std::log1p(-p);
+  }
+  return 1 - below;
+}
+
+bool exceeds(std::uint64_t events, std::uint64_t requests, double share) {
+  return static_cast<double>(events) > share * static_cast<double>(requests);
+}
+
+std::uint64_t lost(const Counts& counts) { return counts.failed + counts.timed_out; }
+
+std::string refused_words(const Counts& c) {
+  return fmt::format("{} of {} requests were refused", c.rejected, c.started);
+}
+
+std::string lost_words(const Counts& c) {
+  return fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %", lost(c), c.ended(),
+                     c.failed, c.timed_out);
+}
+
+// Whether `events` of `requests` speak against a rung.
+using SpeaksAgainst = bool (*)(std::uint64_t events, std::uint64_t requests);
+
+std::optional<Judgement> judge_outcomes_by(const RungEvidence& e, bool last_look,
+                                           SpeaksAgainst refused_against, SpeaksAgainst lost_against) {
+  if (e.capacity_changed)
+    return Judgement{RungVerdict::kCapacityChanged,
+                     e.capacity_changed_why.empty()
+                         ? "the number of instances changed during the hold; hold again"
+                         : e.capacity_changed_why};
+  if (e.client_bound)
+    return Judgement{RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
+  if (refused_against(e.counts.rejected, e.counts.started))
+    return Judgement{RungVerdict::kSaturated,
+                     refused_words(e.counts) + ": the queue limit was met before the SLO"};
+  if (last_look && (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms)))
+    return Judgement{RungVerdict::kFail, "no successful request"};
+  if (lost_against(lost(e.counts), e.counts.ended()))
+    return Judgement{RungVerdict::kFail, lost_words(e.counts)};
+  if (auto waits = overdue_reason(e); waits && last_look)
+    return Judgement{RungVerdict::kFail, std::move(*waits)};
+  return std::nullopt;
+}
+
+bool refused_as_counted(std::uint64_t events, std::uint64_t requests) {
+  return exceeds(events, requests, kRejectedShare);
+}
+
+bool lost_as_counted(std::uint64_t events, std::uint64_t requests) {
+  return exceeds(events, requests, kFailedShare);
+}
 
 }  // namespace
 
@@ -66,31 +128,26 @@ std::optional<std::string> overdue_reason(const RungEvidence& e) {
   return fmt::format("{} requests wait longer than the SLO without an answer", e.overdue);
 }
 
+bool share_is_proven(std::uint64_t events, std::uint64_t requests) {
+  static_assert(kRejectedShare == kFailedShare);
+  return events >= kLeastEvents && exceeds(events, requests, kFailedShare) &&
+         binomial_tail(std::min(events, requests), requests, kFailedShare) < kProofLevel;
+}
+
 std::optional<Judgement> judge_outcomes(const RungEvidence& e, bool last_look) {
-  if (e.capacity_changed)
-    return Judgement{RungVerdict::kCapacityChanged,
-                     "the number of instances changed during the hold; hold again"};
-  if (e.client_bound)
-    return Judgement{RungVerdict::kClientBound, "the driver was the limit: " + e.client_bound_why};
-  const double started = static_cast<double>(e.counts.started);
-  if (started > 0 && static_cast<double>(e.counts.rejected) > kRejectedShare * started)
-    return Judgement{RungVerdict::kSaturated,
-                     fmt::format("{} of {} requests were refused: the queue limit was met before the SLO",
-                                 e.counts.rejected, e.counts.started)};
-  if (last_look && (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms)))
-    return Judgement{RungVerdict::kFail, "no successful request"};
-  const auto lost = e.counts.failed + e.counts.timed_out;
-  if (static_cast<double>(lost) > kFailedShare * static_cast<double>(e.counts.ended()))
-    return Judgement{RungVerdict::kFail,
-                     fmt::format("{} of {} requests failed or timed out ({} and {}), over 1 %", lost,
-                                 e.counts.ended(), e.counts.failed, e.counts.timed_out)};
-  if (auto waits = overdue_reason(e); waits && last_look)
-    return Judgement{RungVerdict::kFail, std::move(*waits)};
+  return judge_outcomes_by(e, last_look, share_is_proven, share_is_proven);
+}
+
+std::optional<std::string> unproven_share(const RungEvidence& e) {
+  if (refused_as_counted(e.counts.rejected, e.counts.started))
+    return refused_words(e.counts) + ": over 1 %, but too few to prove it";
+  if (lost_as_counted(lost(e.counts), e.counts.ended()))
+    return lost_words(e.counts) + ", but too few to prove it";
   return std::nullopt;
 }
 
 Judgement judge_rung(const RungEvidence& e) {
-  if (auto against = judge_outcomes(e, true)) return *against;
+  if (auto against = judge_outcomes_by(e, true, refused_as_counted, lost_as_counted)) return *against;
   if (const auto moving = stats::trend(e.ttfab_ms); moving && moving->moving)
     return {RungVerdict::kUnstable,
             fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", moving->change * 100)};

@@ -63,7 +63,8 @@ struct RungEvidence {
   bool client_bound = false;
   std::string client_bound_why;
   bool capacity_changed = false;
-  std::uint64_t overdue = 0;  // open at the end without a first byte for longer than the SLO
+  std::string capacity_changed_why;  // empty: the number of instances
+  std::uint64_t overdue = 0;         // open at the end without a first byte for longer than the SLO
 };
 
 struct Judgement {
@@ -74,10 +75,17 @@ struct Judgement {
 // out (fail), over 5 % overdue (fail), unstable, then p95 against the SLO. p95 decides alone, without a bound
 // on its error: that is what "plain" means in interval_method.
 Judgement judge_rung(const RungEvidence& evidence);
-// The part of it that asks what became of the requests and not how fast they were: up to and including the
-// share that is overdue. nullopt: nothing against the rung. `last_look`: no success yet, and what is overdue,
-// counts against it; both may change until then.
+// The part of it that asks what became of the requests and not how fast they were, for a method that looks
+// several times: a share over 1 % of refused or lost requests decides only where it is proven
+// (share_is_proven), since one of the 30 requests of a first look is 3 %. nullopt: nothing is proven against
+// the rung. `last_look`: no success yet, and what is overdue, counts against it; both may change until then.
 std::optional<Judgement> judge_outcomes(const RungEvidence& evidence, bool last_look);
+// Whether over 1 % of all requests would end as `events` of `requests` did: at least 3 events, and an exact
+// one-sided binomial lower bound over 1 % at a level of 0.025/14 (seven looks, refused and lost).
+bool share_is_proven(std::uint64_t events, std::uint64_t requests);
+// Why a rung must not pass although nothing is proven against it: over 1 % refused or lost as counted.
+// nullopt: no more than that.
+std::optional<std::string> unproven_share(const RungEvidence& evidence);
 // Why requests that wait without an answer forbid a pass: over 5 % of them and the successes, for then the
 // p95 of all would miss the SLO. nullopt: they do not.
 std::optional<std::string> overdue_reason(const RungEvidence& evidence);

@@ -62,6 +62,44 @@ TEST(Rung, WithMoreThanOnePercentFailedOrTimedOutFailsWhateverItsLatency) {
   EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
 }
 
+TEST(RungOutcomes, OneLostOrRefusedOfAFirstLookIsNoProofYetForbidsAPass) {
+  Evidence x;
+  x.ttfab.assign(29, 640.0);
+  x.in_flight.assign(29, 1.0);
+  x.e.counts = {30, 29, 0, 0, 1, 0};
+  EXPECT_FALSE(judge_outcomes(x.get(), false));
+  EXPECT_FALSE(judge_outcomes(x.get(), true));
+  EXPECT_THAT(*unproven_share(x.get()), HasSubstr("1 of 30 requests failed or timed out"));
+  x.e.counts = {30, 29, 1, 0, 0, 0};
+  EXPECT_FALSE(judge_outcomes(x.get(), true));
+  EXPECT_THAT(*unproven_share(x.get()), HasSubstr("1 of 30 requests were refused"));
+  x.e.counts = {200, 199, 1, 0, 0, 0};
+  EXPECT_FALSE(unproven_share(x.get()));
+  // The published ladder judges once, as counted.
+  x.e.counts = {30, 29, 0, 0, 1, 0};
+  EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
+}
+
+TEST(RungOutcomes, OverloadIsToldAtOnce) {
+  Evidence x;
+  x.e.counts = {60, 50, 10, 0, 0, 0};
+  EXPECT_EQ(judge_outcomes(x.get(), false)->verdict, RungVerdict::kSaturated);
+  x.e.counts = {60, 50, 0, 10, 0, 0};
+  EXPECT_EQ(judge_outcomes(x.get(), false)->verdict, RungVerdict::kFail);
+}
+
+TEST(RungOutcomes, AShareIsProvenByThreeEventsAndTheBinomialBound) {
+  EXPECT_FALSE(share_is_proven(0, 0));
+  EXPECT_FALSE(share_is_proven(2, 2));
+  EXPECT_TRUE(share_is_proven(3, 3));
+  EXPECT_FALSE(share_is_proven(3, 30));  // 1 %: by chance in 0.33 %
+  EXPECT_TRUE(share_is_proven(4, 30));   // in 0.02 %
+  EXPECT_FALSE(share_is_proven(12, 1000));
+  EXPECT_TRUE(share_is_proven(25, 1000));
+  EXPECT_FALSE(share_is_proven(10'000, 1'000'000));
+  EXPECT_TRUE(share_is_proven(11'000, 1'000'000));
+}
+
 TEST(Rung, WithMoreThanFivePercentOverdueDoesNotPass) {
   Evidence x;
   x.e.counts = {198, 190, 0, 0, 0, 0};

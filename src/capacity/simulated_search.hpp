@@ -33,7 +33,7 @@ inline HeldEvidence hold_simulated(SimulatedService& server, const BoundSettings
       judged = kept.size();
       if (end || last.verdict != RungVerdict::kUndecided ||
           !worth_holding(bound, last, look, request.at_most_s)) {
-        HeldEvidence held{request.n, last.verdict, last.summary, std::nullopt};
+        HeldEvidence held{request.n, last.verdict, last.summary, std::nullopt, last.reason};
         if (judged > 1) held.rps = static_cast<double>(judged) / std::max(1e-9, look - kept.front().at_s);
         return held;
       }

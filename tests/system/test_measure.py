@@ -235,9 +235,13 @@ def test_an_interrupted_measurement_goes_on_with_the_rungs_it_held(fast):
     first = json.loads((bench.out / "qmax-partial.json").read_text())["rungs"][0]
     other = bench.run(*words, "--resume", "--slo-ms", "500")
     assert other.returncode == 3 and "SLO" in other.stdout, other.stdout
+    other = bench.run(*words, "--resume", "--request-timeout", "30")
+    assert other.returncode == 3 and "--request-timeout" in other.stdout, other.stdout
     out = bench.measured(*words, "--resume")
     assert "going on with" in out, out
-    rungs = check_artifact(bench, "qmax")["rungs"]
+    artifact = check_artifact(bench, "qmax")
+    rungs = artifact["rungs"]
+    assert any("resumed" in note for note in artifact["notes"]), artifact["notes"]
     assert [rung["n"] for rung in rungs] == [1, 2]
     assert rungs[0]["started_at"] == first["started_at"]
     assert not (bench.out / "qmax-partial.json").exists()
