@@ -230,6 +230,7 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   options.precision = engine::parse_precision(s.precision);
   options.calibrate = engine::parse_calibrate(s.calibrate);
   options.on_stage = [&stages](std::string_view stage) { stages.mark(stage); };
+  options.on_warning = [](std::string_view what) { spdlog::warn("{}", what); };
   options.stop_asked = asked_to_stop;
   auto made = engine::make_model_engine(options);
   auto frontend = reading.get();
