@@ -40,6 +40,7 @@ struct Settings {
   int max_queue_depth = 0;
   base::Duration max_request_age = std::chrono::seconds(56);
   int max_text = 10'000;
+  int max_answer_bytes = 64 << 20;
   double slo_ms = 3000;
   std::string schedule = "edf";
   int workers = 0;
@@ -109,6 +110,11 @@ base::Program make_program(Settings& s) {
        .target = &s.max_text,
        .min = 1,
        .max = 1'000'000},
+      {.name = "max-answer-bytes",
+       .help = "largest answer that is not streamed, the next gets 413 answer_too_large",
+       .target = &s.max_answer_bytes,
+       .min = 1024,
+       .max = 1 << 30},
       {.name = "slo-ms",
        .help = "promised time to first audio byte; the deadline of first segments",
        .target = &s.slo_ms,
@@ -230,6 +236,7 @@ base::Result<Loaded> load(const Settings& s, serve::StageLog& stages) {
   options.precision = engine::parse_precision(s.precision);
   options.calibrate = engine::parse_calibrate(s.calibrate);
   options.on_stage = [&stages](std::string_view stage) { stages.mark(stage); };
+  options.on_warning = [](std::string_view what) { spdlog::warn("{}", what); };
   options.stop_asked = asked_to_stop;
   auto made = engine::make_model_engine(options);
   auto frontend = reading.get();
@@ -280,6 +287,7 @@ base::Result<serve::ServiceOptions> service_options(const Settings& s) {
   serve::ServiceOptions options;
   options.max_queue_depth = static_cast<std::size_t>(s.max_queue_depth);
   options.max_characters = static_cast<std::size_t>(s.max_text);
+  options.max_answer_bytes = static_cast<std::size_t>(s.max_answer_bytes);
   options.slo = base::from_ms(s.slo_ms);
   options.max_age = s.max_request_age;
   options.order = order_of(s.schedule);

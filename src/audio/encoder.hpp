@@ -53,6 +53,7 @@ class Encoder {
   virtual std::string head(std::optional<std::uint64_t> samples) = 0;
   virtual base::Result<std::string> encode(std::span<const float> samples) = 0;
   virtual base::Result<std::string> finish() = 0;
+  virtual std::size_t kept_bytes() const { return 0; }  // coded, and returned by finish() only
   virtual std::string_view content_type() const = 0;
 };
 

@@ -115,6 +115,7 @@ class FfmpegEncoder final : public Encoder {
   std::string head(std::optional<std::uint64_t>) override { return streamed_ ? sink_.take() : std::string(); }
   Result<std::string> encode(std::span<const float> samples) override;
   Result<std::string> finish() override;
+  std::size_t kept_bytes() const override { return sink_.bytes.size(); }
   std::string_view content_type() const override { return audio::content_type(row_.format); }
 
  private:

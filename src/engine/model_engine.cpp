@@ -33,7 +33,7 @@ base::Result<std::unique_ptr<Engine>> make_engine(const ModelEngineOptions& opti
                                     shares.workers, shares.threads, options.on_stage});
   }
   return make_openvino_engine({options.model_dir, options.cache_dir, shares.workers, shares.threads,
-                               options.precision, options.on_stage});
+                               options.precision, options.on_stage, options.on_warning});
 }
 
 std::string runtime_of(const ModelEngineOptions& options) {

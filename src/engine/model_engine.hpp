@@ -32,6 +32,7 @@ struct ModelEngineOptions {
   Precision precision = Precision::kAuto;
   CalibrateMode calibrate = CalibrateMode::kOff;
   std::function<void(std::string_view)> on_stage = {};
+  std::function<void(std::string_view)> on_warning = {};  // see openvino_engine.hpp
   // Whether the process was asked to end meanwhile: calibrating, the one long part of a start, is then left
   // early, without an engine (kCancelled).
   std::function<bool()> stop_asked = {};

@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 
 #include <fmt/format.h>
 
+#include "engine/compile_cache.hpp"
 #include "engine/lane_pool.hpp"
 #include "engine/manifest.hpp"
 #include "engine/mapped_files.hpp"
@@ -98,6 +100,23 @@ base::Result<ov::Core> start_runtime() {
   });
 }
 
+// The runtime's key holds the file's path, not its content: a folder per model keeps an old graph from coming
+// back. Null: compiled graphs are not kept, or not to be trusted.
+std::unique_ptr<CompileCache> open_cache(const OpenVinoOptions& options, const Manifest& manifest) {
+  if (options.cache_dir.empty()) return nullptr;
+  auto cache = std::make_unique<CompileCache>(std::filesystem::path(options.cache_dir) /
+                                              manifest.sha256.substr(0, 16));
+  const auto dropped = cache->drop_damaged();
+  if (options.on_warning) {
+    for (const auto& graph : dropped) {
+      options.on_warning(fmt::format(
+          "compiled graph '{}' is damaged or has no sum; {}", graph,
+          cache->usable() ? "it is compiled anew" : "it cannot be removed, so the cache is not used"));
+    }
+  }
+  return cache->usable() ? std::move(cache) : nullptr;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions& options) {
@@ -120,8 +139,10 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
 #endif
   // While the files are read and hashed, the runtime starts, which looks at none of them.
   auto starting = std::async(std::launch::async, [] { return start_runtime(); });
+  auto opening = std::async(std::launch::async, [&] { return open_cache(options, *manifest); });
   auto whole = verify_files(*manifest);
   auto core = starting.get();
+  auto cache = opening.get();
   if (!whole) return tl::unexpected(whole.error());
   auto voices = VoiceTable::load(*manifest);
   if (!voices) return tl::unexpected(voices.error());
@@ -130,7 +151,8 @@ base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions
   tell(options, "framework_init");
   return guarded(
       kRuntime, ErrorCode::kInternal, "loading the model", [&]() -> base::Result<std::unique_ptr<Engine>> {
-        auto graphs = std::make_unique<OpenVinoGraphs>(*core, *manifest, options);
+        auto graphs = std::make_unique<OpenVinoGraphs>(*core, *manifest, options, cache.get());
+        cache.reset();
         std::unique_ptr<Engine> engine = std::make_unique<OpenVinoEngine>(
             options, std::move(*core), std::move(graphs), std::move(*voices), manifest->sample_rate);
         tell(options, "weights_ready");

@@ -29,6 +29,8 @@ struct OpenVinoOptions {
   // Called as loading goes on, with the names of the stage log: weights_fetched, framework_init,
   // weights_ready.
   std::function<void(std::string_view)> on_stage = {};
+  // Called with what the log should say although loading goes on; from another thread, one call at a time.
+  std::function<void(std::string_view)> on_warning = {};
 };
 
 base::Result<std::unique_ptr<Engine>> make_openvino_engine(const OpenVinoOptions& options);

@@ -1,28 +1,17 @@
 // Compiles the graphs and passes tensors from one to the next without copying.
 #include "engine/openvino_graphs.hpp"
 
-#include <cerrno>
-#include <filesystem>
 #include <future>
-#include <optional>
 
-#include <fcntl.h>
 #include <malloc.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 namespace headroom::engine {
 namespace {
 
 constexpr const char* kBetween[] = {"features", "source", "affine"};  // what the front gives the vocoder
 
-// The runtime's key holds the file's path, not its content: a folder per model keeps an old graph from coming
-// back.
-std::filesystem::path cache_folder(const OpenVinoOptions& options, const Manifest& manifest) {
-  return std::filesystem::path(options.cache_dir) / manifest.sha256.substr(0, 16);
-}
-
-ov::AnyMap properties(const OpenVinoOptions& options, const Manifest& manifest, ov::element::Type precision) {
+ov::AnyMap properties(const OpenVinoOptions& options, const CompileCache* cache,
+                      ov::element::Type precision) {
   ov::AnyMap map{
       ov::hint::inference_precision(precision),
       ov::num_streams(options.workers),
@@ -33,53 +22,30 @@ ov::AnyMap properties(const OpenVinoOptions& options, const Manifest& manifest, 
       // so that they are hardly ever used again and take 11 MB a segment. No public property has this.
       {"CPU_RUNTIME_CACHE_CAPACITY", "0"},
   };
-  if (!options.cache_dir.empty()) map.insert(ov::cache_dir(cache_folder(options, manifest).string()));
+  if (cache != nullptr) map.insert(ov::cache_dir(cache->folder().string()));
   return map;
 }
 
-// One instance at a time compiles into a cache folder: another one would rewrite the graph that this one has
-// mapped. Held until the end of its scope. Where the folder cannot be written nothing is cached, and there is
-// nothing to lock.
-class CacheLock {
- public:
-  explicit CacheLock(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    std::filesystem::create_directories(folder, ignored);
-    file_ = ::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~CacheLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-  CacheLock(const CacheLock&) = delete;
-  CacheLock& operator=(const CacheLock&) = delete;
-
- private:
-  int file_ = -1;
-};
-
 }  // namespace
 
-OpenVinoGraphs::OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const OpenVinoOptions& options) {
-  const auto exact = properties(options, manifest, ov::element::f32);
+OpenVinoGraphs::OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const OpenVinoOptions& options,
+                               const CompileCache* cache) {
+  const auto exact = properties(options, cache, ov::element::f32);
   const bool narrow = resolve_precision(options.precision, cpu_features()) == Precision::kBf16;
-  const auto fast = narrow ? properties(options, manifest, ov::element::bf16) : exact;
+  const auto fast = narrow ? properties(options, cache, ov::element::bf16) : exact;
   const auto compile = [&](const char* graph, const ov::AnyMap& map) {
     const std::string path = manifest.full_path(graph);
     auto compiled = core.compile_model(path, "CPU", map);
-    if (options.cache_dir.empty() || compiled.get_property(ov::loaded_from_cache)) return compiled;
+    if (cache == nullptr || compiled.get_property(ov::loaded_from_cache)) return compiled;
     compiled = {};
     return core.compile_model(path, "CPU",
                               map);  // from the cache that it just filled: its weights are mapped
   };
-  std::optional<CacheLock> lock;
-  if (!options.cache_dir.empty()) lock.emplace(cache_folder(options, manifest));
   // Both at once: each takes a second or more when the cache is cold.
   auto front = std::async(std::launch::async, [&] { return compile(kFrontGraph, exact); });
   vocoder_ = compile(kVocoderGraph, fast);
   front_ = front.get();
-  lock.reset();
+  if (cache != nullptr) cache->seal();
   for (const char* name : {"tokens", "style", "speed"})
     static_cast<void>(front_.input(name));  // throws without
   for (const char* name : kBetween) static_cast<void>(vocoder_.input(name));

@@ -11,6 +11,7 @@
 
 #include <openvino/openvino.hpp>
 
+#include "engine/compile_cache.hpp"
 #include "engine/manifest.hpp"
 #include "engine/openvino_engine.hpp"
 #include "engine/voice_table.hpp"
@@ -22,7 +23,9 @@ inline constexpr const char* kVocoderGraph = "ir/vocoder.xml";
 
 class OpenVinoGraphs {
  public:
-  OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const OpenVinoOptions& options);
+  // Compiled graphs are taken from `cache` and put there, with their sums; null: neither.
+  OpenVinoGraphs(ov::Core& core, const Manifest& manifest, const OpenVinoOptions& options,
+                 const CompileCache* cache);
 
   std::vector<float> run(std::size_t lane, std::vector<std::int64_t>& tokens, Style& style, float speed);
 

@@ -25,6 +25,7 @@ constexpr std::array kRows{
     ApiErrorRow{ApiError::kMethodNotAllowed, "method_not_allowed", 405},
     ApiErrorRow{ApiError::kRequestStale, "request_stale", 408},
     ApiErrorRow{ApiError::kTextTooLong, "text_too_long", 413},
+    ApiErrorRow{ApiError::kAnswerTooLarge, "answer_too_large", 413},
     ApiErrorRow{ApiError::kBodyTooLarge, "body_too_large", 413},
     ApiErrorRow{ApiError::kHeadersTooLarge, "headers_too_large", 431},
     ApiErrorRow{ApiError::kRequestTimeout, "request_timeout", 408},

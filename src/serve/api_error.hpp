@@ -26,6 +26,7 @@ enum class ApiError {
   kMethodNotAllowed,
   kRequestStale,
   kTextTooLong,
+  kAnswerTooLarge,
   kBodyTooLarge,
   kHeadersTooLarge,
   kRequestTimeout,

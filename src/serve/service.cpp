@@ -40,7 +40,7 @@ struct Service::Running {
                 metrics,
                 service.clock_,
                 engine->voices(),
-                {service.options_.max_characters},
+                {service.options_.max_characters, service.options_.max_answer_bytes},
                 service.options_.slo,
                 service.options_.max_age,
                 service.options_.log_text},

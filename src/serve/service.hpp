@@ -27,6 +27,7 @@ namespace headroom::serve {
 struct ServiceOptions {
   std::size_t max_queue_depth = 0;  // 0: no limit
   std::size_t max_characters = 10'000;
+  std::size_t max_answer_bytes = std::size_t{64} << 20;  // not streamed
   base::Duration slo = std::chrono::seconds(3);
   base::Duration max_age = std::chrono::seconds(56);
   Order order = Order::kEarliestDeadline;

@@ -47,6 +47,10 @@ class HeldEngine final : public engine::Engine {
     std::lock_guard lock(mutex_);
     throw_ = true;
   }
+  int entered() {
+    std::lock_guard lock(mutex_);
+    return entered_;
+  }
   void wait_entered(int n) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return entered_ >= n; });
@@ -134,6 +138,24 @@ TEST_F(ServiceTest, SpeaksAWholeWavWithTrueSizes) {
   EXPECT_EQ(answer.body.substr(40, 4), std::string(reinterpret_cast<const char*>(&size), 4));
   EXPECT_FALSE(answer.headers.get("server-timing").empty());
   EXPECT_NE(fetch("GET", "/metrics").body.find("headroom_ttfab_seconds_count 1\n"), std::string::npos);
+}
+
+TEST_F(ServiceTest, EndsAWholeAnswerThatGrowsTooLargeAndSaysHowToGetIt) {
+  start({.max_answer_bytes = 10'000});
+  ready();
+  engine_->allow(1000);
+  const std::string text = "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h i j k l m n";
+  for (const char* format : {"wav", "mp3"}) {  // one grows here, the other in its encoder
+    const int before = engine_->entered();
+    const std::string body = R"({"text":")" + text + R"(","format":")" + format + '"';
+    const auto refused = fetch("POST", "/invocations", body + "}");
+    EXPECT_EQ(refused.status, 413) << format;
+    EXPECT_NE(refused.body.find("answer_too_large"), std::string::npos);
+    EXPECT_NE(refused.body.find("stream"), std::string::npos);
+    EXPECT_LT(engine_->entered() - before, 40) << format;  // the rest is not spoken
+    EXPECT_EQ(fetch("POST", "/invocations", body + R"(,"stream":true})").status, 200);
+  }
+  EXPECT_EQ(fetch("POST", "/invocations", R"({"text":"two words"})").status, 200);
 }
 
 TEST_F(ServiceTest, RefusesOneRequestAboveTheLimitAtOnce) {

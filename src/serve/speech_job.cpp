@@ -274,6 +274,7 @@ void SpeechJob::deliver(std::vector<float> samples, bool last) {
     auto coded = encoder_->encode(samples);
     if (!coded) return fail(coded.error());
     body_ += *coded;
+    if (too_large()) return;
     return go_on();
   }
   std::string bytes = first ? encoder_->head(std::nullopt) : std::string{};
@@ -341,10 +342,24 @@ void SpeechJob::finish_stream() {
   sink_->complete(summary());
 }
 
+// A few kilobytes of text can be hours of speech, and a whole answer is kept until its client has taken it.
+bool SpeechJob::too_large() {
+  const std::size_t limit = context_.limits.max_answer_bytes;
+  if (body_.size() + encoder_->kept_bytes() <= limit) return false;
+  body_ = {};
+  fail(
+      ApiFailure{ApiError::kAnswerTooLarge,
+                 fmt::format("the answer is over {} bytes, the limit of one that is not streamed; ask for it "
+                             "with \"stream\": true, or in parts",
+                             limit)});
+  return true;
+}
+
 void SpeechJob::finish_whole() {
   const auto bytes = last_bytes();
   if (!bytes) return fail(bytes.error());
   body_ += *bytes;
+  if (too_large()) return;
   const std::string head = encoder_->head(samples_out_);
   body_.replace(0, head.size(), head);
   first_audio_ = context_.clock.steady();

@@ -103,6 +103,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   void go_on();
   base::Result<std::string> last_bytes();
   void finish_stream();
+  bool too_large();  // a whole answer; the job has then failed
   void finish_whole();
   SpeechStart start_of_answer() const;
   SpeechSummary summary() const;

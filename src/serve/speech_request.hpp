@@ -34,6 +34,7 @@ struct SpeechRequest {
 
 struct RequestLimits {
   std::size_t max_characters = 10'000;
+  std::size_t max_answer_bytes = std::size_t{64} << 20;  // of an answer that is not streamed
 };
 
 using ParsedRequest = tl::expected<SpeechRequest, ApiFailure>;
