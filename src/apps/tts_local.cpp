@@ -162,14 +162,10 @@ base::Result<std::string> model_path(const Settings& s) {
   return fmt::format("{}/{}.toml", s.models_folder, s.model);
 }
 
-std::string in_url(const std::string& host) {
-  return host.find(':') == std::string::npos ? host : "[" + host + "]";
-}
-
 // Where a client on this machine finds what listens there; `usual` is a name of 127.0.0.1.
 std::string reached_at(const std::string& host, const char* usual) {
   const bool everywhere = host == "0.0.0.0" || host == "::";
-  return everywhere || host == "127.0.0.1" || host == "localhost" ? usual : in_url(host);
+  return everywhere || host == "127.0.0.1" || host == "localhost" ? usual : base::host_in_url(host);
 }
 
 int up(cloud::LocalCloud& local, const Settings& s, const sigset_t& signals, bool& interrupted) {
@@ -232,7 +228,7 @@ int run(Settings& s, const std::string& command) {
   auto local = cloud::LocalCloud::start(s.cloud);
   if (!local) return failed(local.error());
   fmt::print("tts-local: listening on http://{}:{}, {}; bidirectional streams on https://{}:{}\n",
-             in_url(s.host), (*local)->port(),
+             base::host_in_url(s.host), (*local)->port(),
              (*local)->checks_signatures() ? "signatures are checked"
                                            : "any signature is taken (--credentials AKID:SECRET checks them)",
              reached_at(s.host, "localhost"), (*local)->bidi_port());

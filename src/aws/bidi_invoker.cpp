@@ -292,6 +292,9 @@ base::Result<std::unique_ptr<Invoker>> make_bidi_invoker(Runtime& runtime, const
   }
   const auto patience = base::Deadline::after(base::SystemClock::instance(), std::chrono::seconds{30});
   if (auto key = credentials->access_key_id(patience); !key) return tl::unexpected(key.error());
+  const std::size_t connections = options.connections / kStreamsPerConnection + 2;
+  if (auto fits = base::check_limits(options.limits.value_or(base::read_limits()), connections); !fits)
+    return tl::unexpected(fits.error());
   auto made = std::make_shared<BidiInvoker>(runtime.impl(), url, settings.region, std::move(credentials),
                                             std::move(options));
   if (auto opened = made->open(); !opened) return tl::unexpected(opened.error());

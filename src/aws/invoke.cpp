@@ -6,8 +6,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include <sys/resource.h>
-
 #include "aws/bidi_invoker.hpp"
 #include "aws/event_decoder.hpp"
 #include "aws/exchange.hpp"
@@ -342,14 +340,10 @@ base::Result<std::unique_ptr<Invoker>> Invoker::make(Runtime& runtime, const Set
       return tl::unexpected(allowed.error());
   }
   options.connections = std::max<std::size_t>(options.connections, 1);
-  rlimit limit{};
-  const rlim_t wanted = options.connections + kSpareConnections + kOwnDescriptors;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < wanted) {
-    return fail(ErrorCode::kResourceExhausted,
-                std::to_string(options.connections) + " connections need " + std::to_string(wanted) +
-                    " file descriptors, and this process may have " + std::to_string(limit.rlim_cur) +
-                    "; raise the limit with `ulimit -n " + std::to_string(wanted) + "` or ask for fewer");
-  }
+  if (auto fits = base::check_limits(options.limits.value_or(base::read_limits()), options.connections,
+                                     kSpareConnections + kOwnDescriptors);
+      !fits)
+    return tl::unexpected(fits.error());
   PoolOptions pool_options;
   pool_options.connections = options.connections + kSpareConnections;
   pool_options.connect_timeout = options.connect_timeout;

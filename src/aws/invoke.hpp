@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "aws/runtime.hpp"
 #include "aws/settings.hpp"
 #include "base/clock.hpp"
+#include "base/limits.hpp"
 #include "base/result.hpp"
 
 namespace headroom::aws {
@@ -65,10 +67,11 @@ struct InvokeEvents {
 
 struct InvokerOptions {
   InvokeTransport transport = InvokeTransport::kResponseStream;
-  std::string endpoint;         // endpoint name; unused for http
-  std::string target_variant;   // "" = as the endpoint routes
-  std::string url;              // http only: full URL of the route
-  std::size_t connections = 1;  // most connections at once; more requests wait inside the pool
+  std::string endpoint;                // endpoint name; unused for http
+  std::string target_variant;          // "" = as the endpoint routes
+  std::string url;                     // http only: full URL of the route
+  std::size_t connections = 1;         // most connections at once; more requests wait inside the pool
+  std::optional<base::Limits> limits;  // what is compared with these; nullopt: this process's own
   base::Duration connect_timeout = std::chrono::seconds{5};
   base::Duration close_patience = std::chrono::seconds{3};  // of the destructor
 };

@@ -343,6 +343,18 @@ TEST_F(InvokerTest, SaysHowManyDescriptorsAreMissing) {
   EXPECT_THAT(made.error().message, HasSubstr("ulimit -n"));
 }
 
+TEST_F(InvokerTest, SaysHowManyLocalPortsAreMissing) {
+  InvokerOptions options;
+  options.transport = InvokeTransport::kHttp;
+  options.url = "http://127.0.0.1:1/x";
+  options.connections = 101;
+  options.limits = {.descriptors = 10'000, .local_ports = 100};
+  const auto made = Invoker::make(*runtime_, Settings{}, nullptr, options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, base::ErrorCode::kResourceExhausted);
+  EXPECT_THAT(made.error().message, HasSubstr("local ports"));
+}
+
 TEST_F(InvokerTest, RefusesRealKeysOverPlainHttpToAnotherMachine) {
   Settings settings;
   settings.region = "us-east-1";

@@ -10,6 +10,7 @@
 #include <aws/sdkutils/aws_profile.h>
 
 #include "aws/crt.hpp"
+#include "base/names.hpp"
 
 namespace headroom::aws {
 namespace {
@@ -148,7 +149,7 @@ bool EndpointUrl::loopback() const {
 }
 
 std::string EndpointUrl::host_header() const {
-  const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  const std::string name = base::host_in_url(host);
   return port == (tls ? 443 : 80) ? name : name + ":" + std::to_string(port);
 }
 

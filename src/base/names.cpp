@@ -104,4 +104,8 @@ std::optional<WallTime> parse_iso8601(std::string_view text) {
                                              nanoseconds{nanos});
 }
 
+std::string host_in_url(std::string_view host) {
+  return host.find(':') == std::string_view::npos ? std::string(host) : "[" + std::string(host) + "]";
+}
+
 }  // namespace headroom::base

@@ -1,4 +1,5 @@
-// Names and times as text: SageMaker's name pattern, safe path components, run ids, ISO 8601 in UTC.
+// Names and times as text: SageMaker's name pattern, safe path components, run ids, ISO 8601 in UTC, hosts in
+// URLs.
 //
 // Pure, shared. A name that came from outside goes through one of the checks before it touches a path or a
 // request.
@@ -28,5 +29,8 @@ bool is_run_id(std::string_view id);
 // "2026-11-29T15:04:05.123Z"; parsing also takes times without fraction (up to 9 digits) and "+00:00".
 std::string format_iso8601(WallTime time);
 std::optional<WallTime> parse_iso8601(std::string_view text);
+
+// A host as it stands in a URL or a Host header: an IPv6 address in brackets, anything else as it is.
+std::string host_in_url(std::string_view host);
 
 }  // namespace headroom::base

@@ -70,5 +70,12 @@ TEST(Iso8601, RefusesYearsThatNanosecondsCannotHold) {
   EXPECT_TRUE(parse_iso8601("2261-12-31T23:59:59Z"));
 }
 
+TEST(HostInUrl, PutsIpv6InBrackets) {
+  EXPECT_EQ(host_in_url("::1"), "[::1]");
+  EXPECT_EQ(host_in_url("2001:db8::7"), "[2001:db8::7]");
+  EXPECT_EQ(host_in_url("127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(host_in_url("localhost"), "localhost");
+}
+
 }  // namespace
 }  // namespace headroom::base

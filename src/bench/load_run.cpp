@@ -48,13 +48,31 @@ bool watch(Session& session, const load::Driver& driver, base::Duration all, Don
   return true;
 }
 
+// What became of the single requests. The figures are whole without them.
+struct Records {
+  std::string path;     // "": none kept
+  std::string lost;     // why the file is not whole; "": it is
+  bool wanted = false;  // named by --records
+};
+
+Records close_records(Rig& rig, const LoadOptions& options, base::Duration grace) {
+  Records out;
+  out.wanted = !options.records.empty();
+  if (auto closed = rig.close(grace))
+    out.path = *closed;
+  else
+    out.lost = base::describe(closed.error());
+  return out;
+}
+
 int report(Session& session, const std::string& command, Rig& rig, LoadReport report, bool whole,
-           const std::string& records) {
+           const Records& records) {
   report.about["created"] = base::format_iso8601(session.clock().wall());
   report.about["run_id"] = session.run_id();
   report.about["target"] = session.bare() ? session.bare()->url : session.endpoint();
   report.about["workload_hash"] = rig.hash();
-  if (!records.empty()) report.about["requests"] = records;
+  if (!records.path.empty()) report.about["requests"] = records.path;
+  if (!records.lost.empty()) report.about["requests_note"] = records.lost;
   if (auto made = base::make_directories(session.folder()); !made)
     return end_with(session, command, made.error());
   const std::string path = session.folder() + "/" + command + ".json";
@@ -62,12 +80,15 @@ int report(Session& session, const std::string& command, Rig& rig, LoadReport re
   if (auto written = base::write_file_atomically(path, text); !written)
     return end_with(session, command, written.error());
   if (session.options().json) std::fputs(text.c_str(), stdout);
-  session.say(load_text(report) + "written: " + path + (records.empty() ? "" : "\nrequests: " + records));
+  session.say(load_text(report) + "written: " + path +
+              (records.path.empty() ? "" : "\nrequests: " + records.path));
+  if (!records.lost.empty()) session.complain("warning: " + records.lost);
   if (!whole) return base::kExitInterrupted;
   if (report.view.ok == 0) {
     session.complain("tts-bench " + command + ": no successful request");
     return base::kExitFailed;
   }
+  if (!records.lost.empty() && records.wanted) return base::kExitFailed;
   return report.view.client_bound ? base::kExitInconclusive : base::kExitGood;
 }
 
@@ -108,15 +129,14 @@ int run_load(const LoadRunOptions& options, Session& session) {
   const bool whole = watch(session, driver, options.warm_up + options.duration,
                            [&] { return session.clock().steady() >= to; });
   const auto ended = session.clock().steady();
-  auto records = (*rig)->close(whole ? options.grace : base::Duration{});
-  if (!records) return end_with(session, "load", records.error());
+  const auto records = close_records(**rig, options.load, whole ? options.grace : base::Duration{});
   LoadReport out;
   out.open_loop = open;
   out.asked = open ? options.rate.value_or(0) : options.n;
-  out.dropped = driver.live().dropped;
+  out.dropped = driver.dropped(from, std::min(to, ended));  // as the rest: not those of the warm-up
   // By start: what did not end within the grace is counted, as aborted.
   out.view = driver.window(from, std::min(to, ended), load::Basis::kStarted);
-  return report(session, "load", **rig, std::move(out), whole, *records);
+  return report(session, "load", **rig, std::move(out), whole, records);
 }
 
 int run_latency(const LatencyOptions& options, Session& session) {
@@ -134,12 +154,11 @@ int run_latency(const LatencyOptions& options, Session& session) {
   const bool whole = watch(session, driver, std::chrono::seconds(0),
                            [&] { return driver.nth_end_since(from, wanted).has_value(); });
   const auto to = driver.nth_end_since(from, wanted).value_or(session.clock().steady());
-  auto records = (*rig)->close(base::Duration{});
-  if (!records) return end_with(session, "latency", records.error());
+  const auto records = close_records(**rig, options.load, {});
   LoadReport out;
   out.asked = 1;
   out.view = driver.window(from, to + std::chrono::nanoseconds(1));
-  return report(session, "latency", **rig, std::move(out), whole, *records);
+  return report(session, "latency", **rig, std::move(out), whole, records);
 }
 
 int run_export(const ExportOptions& options, const std::function<void(const std::string&)>& out,

@@ -2,8 +2,8 @@
 //
 // `load` holds --n outstanding (closed loop) or follows --rate and --arrivals (open loop, latency from the
 // planned start) for --duration, after --warm-up, and writes load.json. It judges no SLO and freezes nothing.
-// Exit codes: 0 good, 1 failed or no successful request, 2 usage, 4 the driver was the bottleneck, 130
-// interrupted.
+// Exit codes: 0 good, 1 failed, no successful request or the file of --records not whole, 2 usage, 4 the
+// driver was the bottleneck, 130 interrupted.
 #pragma once
 
 #include <functional>

@@ -57,8 +57,13 @@ base::Result<void> check_lengths(const QmaxOptions& options) {
   return at_least(options.budget, kLeastHold, "budget");
 }
 
-base::Result<void> check(const QmaxOptions& options) {
+base::Result<void> check(const QmaxOptions& options, const Session& session) {
   if (auto ok = check_lengths(options); !ok) return ok;
+  if (options.require_unbounded_queue && session.bare()) {
+    return base::fail(ErrorCode::kInvalidArgument,
+                      "--require-unbounded-queue reads an endpoint's model, and a bare server (--http) has "
+                      "none; leave it out and see to the server's own queue limit");
+  }
   if (options.method == "ladder") {
     if (options.rungs.empty())
       return base::fail(ErrorCode::kInvalidArgument, "--rungs is empty; give at least one count");
@@ -71,6 +76,21 @@ base::Result<void> check(const QmaxOptions& options) {
   if (options.resume && options.runs > 1)
     return base::fail(ErrorCode::kInvalidArgument, "--resume goes on with one run; leave out --runs");
   return {};
+}
+
+// What cannot be read is not taken for "no limit".
+base::Result<void> check_queue(const QmaxOptions& options, const LiveEndpoint& live) {
+  if (!options.require_unbounded_queue) return {};
+  if (live.config.model_name.empty()) {
+    return base::fail(ErrorCode::kRefused,
+                      "the endpoint's configuration names no model for this variant, so that its queue limit "
+                      "cannot be read; leave out --require-unbounded-queue");
+  }
+  if (!live.queue_limit) return {};
+  return base::fail(ErrorCode::kRefused,
+                    fmt::format("the container has MAX_QUEUE_DEPTH={}; deploy without it, or leave out "
+                                "--require-unbounded-queue",
+                                *live.queue_limit));
 }
 
 int dry_run(const QmaxOptions& options, Session& session, const LoadPlan& load) {
@@ -274,7 +294,7 @@ std::vector<base::Option> QmaxOptions::table() {
 }
 
 int run_qmax(const QmaxOptions& options, Session& session) {
-  if (auto ok = check(options); !ok) return end_with(session, ok.error());
+  if (auto ok = check(options, session); !ok) return end_with(session, ok.error());
   auto load = plan_load(options.load, session);
   if (!load) return end_with(session, load.error());
   if (options.dry_run) return dry_run(options, session, *load);
@@ -282,13 +302,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
   auto live = session.bare() ? base::Result<LiveEndpoint>(bare_live(session, *load))
                              : read_live(session, std::string(aws::name_of(load->transport)), load->hash);
   if (!live) return end_with(session, live.error());
-  if (options.require_unbounded_queue && live->queue_limit) {
-    return end_with(session, {ErrorCode::kRefused,
-                              fmt::format("the container has MAX_QUEUE_DEPTH={}; deploy without it, or leave "
-                                          "out --require-unbounded-queue",
-                                          *live->queue_limit),
-                              {}});
-  }
+  if (auto ok = check_queue(options, *live); !ok) return end_with(session, ok.error());
   if (auto made = base::make_directories(session.folder()); !made)
     return end_with(session, made.error());  // before the work
   SearchRun before;
@@ -320,6 +334,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
     measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
     if (auto back = freeze->restore(); !back) return end_with(session, back.error());
   }
+  const auto lost = (*rig)->close_or_warn(session);
   if (!measured) {
     if (base::file_exists(partial_path(session)))
       session.complain("the rungs held so far are kept: the same command with --resume goes on from there");
@@ -329,6 +344,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
       bare ? base::Result<void>() : join_metric(session, measured->runs[measured->chosen].rungs);
   auto a = to_artifact(options, session, *live, *measured, slo_ms, joined);
   a.header.effective["workload"] = workload_spec;
+  if (lost) a.header.notes.push_back(*lost);
   const bool interrupted = !joined && joined.error().code == ErrorCode::kCancelled;
   if (interrupted)
     a.header.notes.push_back(

@@ -2,6 +2,7 @@
 #include "bench/rig.hpp"
 
 #include "base/atomic_file.hpp"
+#include "base/error_table.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -149,6 +150,14 @@ base::Result<std::string> Rig::close(base::Duration grace) {
   if (!records_) return std::string{};
   if (auto closed = records_->close(); !closed) return tl::unexpected(closed.error());
   return records_path_;
+}
+
+std::optional<std::string> Rig::close_or_warn(const Session& session) {
+  const auto closed = close({});
+  if (closed) return std::nullopt;
+  const std::string note = base::describe(closed.error());
+  session.complain("warning: " + note);
+  return note;
 }
 
 base::Result<void> warm_missing(aws::Invoker& invoker, int n, const std::function<int()>& in_flight,

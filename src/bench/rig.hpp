@@ -61,6 +61,9 @@ class Rig {
   base::Result<void> warm(int n, Session& session);
   // Stops the driver; the records are then whole. Their path, "" where none are kept.
   base::Result<std::string> close(base::Duration grace);
+  // The same once the driver stands still. The measurement counts whatever became of its records: where they
+  // are not whole, warns and returns the note that the artifact keeps.
+  std::optional<std::string> close_or_warn(const Session& session);
 
  private:
   explicit Rig(LoadPlan plan) : plan_(std::move(plan)) {}

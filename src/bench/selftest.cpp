@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/error_table.hpp"
+#include "base/limits.hpp"
 #include "bench/interrupt.hpp"
 #include "load/driver.hpp"
 #include "load/http_target.hpp"
 #include "load/known_delay_server.hpp"
-#include "load/limits.hpp"
 #include "stats/percentile.hpp"
 
 namespace headroom::bench {
@@ -216,7 +216,7 @@ std::string line(const Run& run) {
 }
 
 int serve_only(const SelftestOptions& options) {
-  load::raise_limits(65'536);
+  base::raise_limits(65'536);
   auto server = load::KnownDelayServer::make(server_options(options, std::nullopt));
   if (!server) {
     std::fprintf(stderr, "tts-bench selftest: %s\n", base::describe(server.error()).c_str());
@@ -247,10 +247,10 @@ int fail_with(const base::Error& error) {
 int run_selftest(const SelftestOptions& options, const CommonOptions& common) {
   if (options.serve) return serve_only(options);
   const int most = std::max(options.streams, options.capacity);
-  const auto limits = load::raise_limits(static_cast<std::size_t>(most) + 256);
+  const auto limits = base::raise_limits(static_cast<std::size_t>(most) + 256);
   say(common, fmt::format("limits: {} file descriptors, {} local ports to one server", limits.descriptors,
                           limits.local_ports));
-  if (auto fits = load::check_limits(limits, static_cast<std::size_t>(most)); !fits)
+  if (auto fits = base::check_limits(limits, static_cast<std::size_t>(most)); !fits)
     return fail_with(fits.error());
   const auto cores = allowed_cores();
   std::optional<int> core, server_core;

@@ -2,6 +2,7 @@
 #include "bench/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,8 +38,8 @@ std::vector<std::string> cells(const std::string& line) {
   return out;
 }
 
-// Seconds since an origin that is the same for all lines.
-std::optional<double> seconds_of(const std::string& text) {
+// Seconds since an origin that is the same for all lines. `unit_s`: of a plain number.
+std::optional<double> seconds_of(const std::string& text, double unit_s = 1) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, used = 0;
   char between = 0;
   double second = 0;
@@ -57,23 +59,33 @@ std::optional<double> seconds_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return value * unit_s;
 }
+
+constexpr double kMillisecond = 1e-3;
+constexpr double kLargestSeconds = 1e11;  // the year 5138; in milliseconds since 1970 it is 1973
 
 struct Columns {
   std::size_t time = 0;
+  double unit_s = 1;  // of a number in it
   std::optional<std::size_t> count, period;
 };
+
+constexpr std::array kTimeNames{"timestamp",    "time",    "t_s",  "at_s",
+                                "timestamp_ms", "time_ms", "t_ms", "at_ms"};
 
 Columns columns_of(const std::vector<std::string>& header) {
   Columns columns;
   bool found = false;
+  const auto unit_of = [](const std::string& name) { return name.ends_with("_ms") ? kMillisecond : 1; };
   for (std::size_t i = 0; i < header.size(); ++i) {
     std::string name = header[i];
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (!found && (name == "timestamp" || name == "time" || name == "t_s" || name == "at_s")) {
+    if (i == 0) columns.unit_s = unit_of(name);
+    if (!found && std::find(kTimeNames.begin(), kTimeNames.end(), name) != kTimeNames.end()) {
       columns.time = i;
+      columns.unit_s = unit_of(name);
       found = true;
     }
     if (name == "count") columns.count = i;
@@ -86,7 +98,7 @@ Columns columns_of(const std::vector<std::string>& header) {
 bool add_arrivals(const Columns& columns, const std::vector<std::string>& row, std::vector<double>& out) {
   constexpr double kMost = 1e8, kPeriodS = 60;
   if (columns.time >= row.size()) return false;
-  const auto at = seconds_of(row[columns.time]);
+  const auto at = seconds_of(row[columns.time], columns.unit_s);
   if (!at) return false;
   if (!columns.count) {
     out.push_back(*at);
@@ -107,11 +119,13 @@ bool add_arrivals(const Columns& columns, const std::vector<std::string>& row, s
 std::optional<double> json_time(const std::string& line) {
   const auto j = nlohmann::json::parse(line, nullptr, false);
   if (!j.is_object()) return std::nullopt;
-  for (const char* key : {"t_s", "timestamp"}) {
+  constexpr std::array<std::pair<const char*, double>, 4> kKeys{
+      {{"t_s", 1}, {"timestamp", 1}, {"t_ms", kMillisecond}, {"timestamp_ms", kMillisecond}}};
+  for (const auto& [key, unit_s] : kKeys) {
     const auto it = j.find(key);
     if (it == j.end()) continue;
-    if (it->is_number()) return it->get<double>();
-    if (it->is_string()) return seconds_of(it->get<std::string>());
+    if (it->is_number()) return it->get<double>() * unit_s;
+    if (it->is_string()) return seconds_of(it->get<std::string>(), unit_s);
   }
   return std::nullopt;
 }
@@ -150,6 +164,12 @@ base::Result<capacity::Trace> parse_trace(const std::string& text, const std::st
           fmt::format("{}:{}: no time in '{}'; expected seconds, or a date with time, in the column "
                       "'timestamp' or the first (and a number in 'count'), or a JSON line with \"t_s\"",
                       name, number, line.substr(0, 60)));
+    if (!trace.at_s.empty() && trace.at_s.back() > kLargestSeconds)
+      return fail(
+          ErrorCode::kInvalidData,
+          fmt::format("{}:{}: {:.0f} is no time in seconds; where times are in milliseconds, name them "
+                      "t_ms or timestamp_ms",
+                      name, number, trace.at_s.back()));
   }
   if (trace.at_s.empty())
     return fail(ErrorCode::kInvalidData, fmt::format("{} holds no arrival; expected one a line", name));

@@ -26,6 +26,25 @@ TEST(TraceFile, ReadsDatesSecondsAndJsonLines) {
   EXPECT_EQ(json->at_s[1], 2);
 }
 
+TEST(TraceFile, MillisecondsAreReadAsSuchAndNeverAsSeconds) {
+  for (const char* text :
+       {"t_ms,text\n0,a\n600000,b\n", "text,Timestamp_ms\na,1700000000000\nb,1700000600000\n",
+        "arrival_ms\n5\n600005\n", "{\"t_ms\": 0}\n{\"t_ms\": 600000}\n",
+        "{\"timestamp_ms\": 1700000000000}\n{\"timestamp_ms\": 1700000600000}\n"}) {
+    const auto trace = parse_trace(text, "t");
+    ASSERT_TRUE(trace) << text << trace.error().message;
+    EXPECT_NEAR(trace->at_s.at(1), 600, 1e-3) << text;
+  }
+  const auto epoch = parse_trace("timestamp\n1700000000\n1700000600\n", "t.csv");  // seconds, as ever
+  ASSERT_TRUE(epoch);
+  EXPECT_EQ(epoch->at_s, (std::vector<double>{0, 600}));
+  for (const char* text : {"timestamp\n1700000000000\n1700000600000\n", "{\"t_s\": 1700000000000}\n"}) {
+    const auto trace = parse_trace(text, "t.csv");
+    ASSERT_FALSE(trace) << text;
+    EXPECT_NE(trace.error().message.find("t_ms"), std::string::npos) << trace.error().message;
+  }
+}
+
 TEST(TraceFile, CountsAreSpreadOverTheirPeriod) {
   const auto trace = parse_trace("t_s,count,period_s\n0,2,60\n60,0,60\n120,1,60\n", "c.csv");
   ASSERT_TRUE(trace) << trace.error().message;

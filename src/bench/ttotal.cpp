@@ -264,10 +264,12 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   auto rig = Rig::make(session, std::move(load), options.load, prepared->load);
   if (!rig) return end_with(session, rig.error());
   auto measured = freeze_and_measure(options, session, *prepared, **rig);
+  const auto lost = (*rig)->close_or_warn(session);
   rig->reset();
   if (!measured) return end_with(session, measured.error());
   auto a = to_artifact(options, session, *prepared, *measured);
   if (!a) return end_with(session, a.error());
+  if (lost) a->header.notes.push_back(*lost);
   const std::string path = session.folder() + "/ttotal.json";
   if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
   if (session.options().json) {

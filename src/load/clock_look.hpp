@@ -18,6 +18,8 @@ struct ClockLook {
 };
 
 constexpr base::Duration kLongestLook = std::chrono::microseconds{20};
+// An older stamp is not believed: the wall clock was set in between.
+constexpr base::Duration kOldestStamp = std::chrono::seconds{10};
 constexpr int kMostLooks = 5;  // then the best of them
 
 // `steady()` and `wall()` read the clocks, each as the time since its epoch.

@@ -8,6 +8,7 @@
 
 #include <sys/resource.h>
 
+#include "load/clock_look.hpp"
 #include "load/driver_lane.hpp"
 
 namespace headroom::load {
@@ -16,9 +17,10 @@ using base::SteadyTime;
 
 namespace {
 
-// Records come in order of their end within a lane, but for what lies between a target's reading the clock
-// and its calling back.
-constexpr base::Duration kEndDisorder = std::chrono::seconds{1};
+// Records come in order of their end within a lane, but for what lies between an arrival, which the kernel
+// stamps, and the callback: a lane that stood still hands on at once what came in all that time, in any
+// order.
+constexpr base::Duration kEndDisorder = kOldestStamp + std::chrono::seconds{1};
 constexpr auto kPoll = std::chrono::milliseconds{10};  // looks while a run ends; each costs a wake-up
 
 }  // namespace
@@ -234,6 +236,12 @@ std::optional<SteadyTime> Driver::nth_end_since(SteadyTime from, std::size_t n) 
   const std::vector<const Record*> ended = impl_->ended_since(from);
   if (n == 0 || ended.size() < n) return std::nullopt;
   return ended[n - 1]->end;
+}
+
+std::uint64_t Driver::dropped(SteadyTime from, SteadyTime to) const {
+  std::uint64_t count = 0;
+  for (const auto& lane : impl_->lanes) count += lane->dropped(from, to);
+  return count;
 }
 
 std::uint64_t Driver::unheard(SteadyTime before) const {

@@ -42,7 +42,7 @@ struct DriverOptions {
 };
 
 struct OpenLoop {
-  std::vector<base::Duration> schedule;  // ascending offsets, see make_schedule
+  Schedule schedule;  // ascending, see make_schedule
   int most_outstanding = 10'000;
   base::Duration patience = std::chrono::seconds{60};
 };
@@ -77,6 +77,9 @@ class Driver {
   WindowView window(base::SteadyTime from, base::SteadyTime to, Basis basis = Basis::kEnded) const;
   // When the n-th request since `from` ended (n from 1), whatever its outcome; nullopt: fewer have.
   std::optional<base::SteadyTime> nth_end_since(base::SteadyTime from, std::size_t n) const;
+
+  // Open loop: requests planned within [from, to) that were dropped.
+  std::uint64_t dropped(base::SteadyTime from, base::SteadyTime to) const;
 
   // Requests started before `before` that are open and have had no byte of an answer: in no other count yet.
   std::uint64_t unheard(base::SteadyTime before) const;

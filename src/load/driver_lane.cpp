@@ -44,6 +44,13 @@ void DriverLane::add_open_starts(std::vector<SteadyTime>& to) const {
   }
 }
 
+std::uint64_t DriverLane::dropped(SteadyTime from, SteadyTime to) const {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0, n = dropped_.size(); i < n; ++i)
+    count += dropped_.at(i) >= from && dropped_.at(i) < to ? 1 : 0;
+  return count;
+}
+
 std::uint64_t DriverLane::unheard(SteadyTime before) const {
   std::uint64_t count = 0;
   for (std::size_t i = 0, n = slot_log_.size(); i < n; ++i) {
@@ -79,7 +86,22 @@ void DriverLane::open(std::shared_ptr<const OpenLoop> load, SteadyTime begin) {
   if (context_->running) turn();
 }
 
-void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop) {
+DriverLane::Planned DriverLane::nth_planned(std::size_t i) const {
+  const PlannedStart& start = schedule_->schedule[i];
+  return {begin_ + start.at, start.utterance};
+}
+
+void DriverLane::launch_next(SteadyTime due) {
+  const std::uint64_t utterance = next_index_;
+  next_index_ += context_->lanes;
+  launch(utterance, due, due, false);
+}
+
+void DriverLane::launch_planned(const Planned& one, SteadyTime cap_free) {
+  launch(one.utterance, one.at, cap_free, true);
+}
+
+void DriverLane::launch(std::uint64_t utterance, SteadyTime planned, SteadyTime cap_free, bool open_loop) {
   Slot* slot = nullptr;
   if (free_.empty()) {
     all_.push_back(std::make_unique<Slot>(*this, context_->body.pcm_sample_rate));
@@ -95,8 +117,7 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
   slot->probe = AudioProbe(context_->body.pcm_sample_rate);
   Record& record = slot->record = Record{};
   record.chunks.reserve(slot->chunks);
-  record.index = next_index_;
-  next_index_ += context_->lanes;
+  record.index = utterance;
   slot->cancel_at_data = chosen(record.index, context_->options.cancel_share);
   record.planned = planned;
   record.open_loop = open_loop;
@@ -129,6 +150,7 @@ void DriverLane::launch(SteadyTime planned, SteadyTime cap_free, bool open_loop)
 }
 
 void DriverLane::data(Slot& slot, SteadyTime at, std::string_view bytes) {
+  if (bytes.empty()) return;  // an empty message is no audio byte
   Record& record = slot.record;
   if (!record.first_byte) {
     record.first_byte = at;
@@ -174,9 +196,9 @@ void DriverLane::done(Slot& slot, std::uint64_t generation, SteadyTime at, const
   if (schedule_) {
     drop_stale(at);
     if (in_flight_ >= cap_ || queued_.empty()) return;
-    const SteadyTime planned = queued_.front();
+    const Planned next = queued_.front();
     queued_.pop_front();
-    return launch(planned, at, true);
+    return launch_planned(next, at);
   }
   if (held() >= slots_) return;
   if (result.outcome == Outcome::kRejected || result.outcome == Outcome::kFailed) {
@@ -184,7 +206,7 @@ void DriverLane::done(Slot& slot, std::uint64_t generation, SteadyTime at, const
     publish();
     arm(at + context_->options.backoff);
   } else {
-    launch(at, at, false);
+    launch_next(at);
   }
 }
 
@@ -192,37 +214,37 @@ void DriverLane::closed_turn(SteadyTime now) {
   while (!waiting_.empty() && waiting_.top() <= now) {
     const SteadyTime due = waiting_.top();
     waiting_.pop();
-    if (held() < slots_) launch(due, due, false);
+    if (held() < slots_) launch_next(due);
   }
   while (slots_ < asked_ && next_ramp_ <= now) {
     ++slots_;
     const SteadyTime due = next_ramp_;
     next_ramp_ += ramp_step_;
-    if (held() < slots_) launch(due, due, false);
+    if (held() < slots_) launch_next(due);
   }
   publish();
 }
 
 void DriverLane::drop_stale(SteadyTime now) {
-  while (!queued_.empty() && now - queued_.front() > schedule_->patience) {
+  while (!queued_.empty() && now - queued_.front().at > schedule_->patience) {
+    dropped_.push(queued_.front().at);
     queued_.pop_front();
-    dropped_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
 void DriverLane::open_turn(SteadyTime now) {
-  const auto& plan = schedule_->schedule;
+  const std::size_t all = schedule_->schedule.size();
   drop_stale(now);
-  while (next_planned_ < plan.size() && begin_ + plan[next_planned_] <= now) {
-    const SteadyTime planned = begin_ + plan[next_planned_];
+  while (next_planned_ < all && nth_planned(next_planned_).at <= now) {
+    const Planned next = nth_planned(next_planned_);
     next_planned_ += context_->lanes;
     if (in_flight_ < cap_ && queued_.empty()) {
-      launch(planned, planned, true);
+      launch_planned(next, next.at);
     } else {
-      queued_.push_back(planned);
+      queued_.push_back(next);
     }
   }
-  scheduled_ = next_planned_ < plan.size() || !queued_.empty();
+  scheduled_ = next_planned_ < all || !queued_.empty();
 }
 
 std::optional<SteadyTime> DriverLane::next_due() const {
@@ -232,10 +254,9 @@ std::optional<SteadyTime> DriverLane::next_due() const {
   };
   if (!waiting_.empty()) take(waiting_.top());
   if (slots_ < asked_) take(next_ramp_);
-  if (schedule_ && next_planned_ < schedule_->schedule.size())
-    take(begin_ + schedule_->schedule[next_planned_]);
+  if (schedule_ && next_planned_ < schedule_->schedule.size()) take(nth_planned(next_planned_).at);
   if (schedule_ && !queued_.empty())
-    take(queued_.front() + schedule_->patience + std::chrono::milliseconds{1});
+    take(queued_.front().at + schedule_->patience + std::chrono::milliseconds{1});
   return next;
 }
 
@@ -270,18 +291,16 @@ void DriverLane::arm_beat(SteadyTime due) {
 }
 
 void DriverLane::halt() {
-  std::uint64_t unsent = queued_.size();
+  for (const Planned& one : queued_) dropped_.push(one.at);
   if (!stopping_ && schedule_) {  // what was due, though no turn took it up
     const SteadyTime now = context_->clock.steady();
-    const auto& plan = schedule_->schedule;
-    for (; next_planned_ < plan.size() && begin_ + plan[next_planned_] <= now;
-         next_planned_ += context_->lanes)
-      ++unsent;
+    const std::size_t all = schedule_->schedule.size();
+    for (; next_planned_ < all && nth_planned(next_planned_).at <= now; next_planned_ += context_->lanes)
+      dropped_.push(nth_planned(next_planned_).at);
   }
   stopping_ = true;
   asked_ = slots_ = 0;
   limit_ = in_flight_;
-  dropped_.fetch_add(unsent, std::memory_order_relaxed);
   queued_.clear();
   scheduled_ = false;
   while (!waiting_.empty()) waiting_.pop();

@@ -49,7 +49,8 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   };
   Status status() const;
   std::uint64_t ok() const { return ok_.load(std::memory_order_relaxed); }
-  std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  std::uint64_t dropped() const { return dropped_.size(); }
+  std::uint64_t dropped(base::SteadyTime from, base::SteadyTime to) const;  // planned within [from, to)
   bool halted() const { return halted_.load(std::memory_order_acquire); }
   bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
   base::Duration take_loop_lag() { return base::Duration(loop_lag_.exchange(0)); }  // largest since last time
@@ -74,7 +75,14 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   };
   int held() const { return in_flight_ + static_cast<int>(waiting_.size()); }
   void publish();
-  void launch(base::SteadyTime planned, base::SteadyTime cap_free, bool open_loop);
+  struct Planned {  // by the open loop's schedule
+    base::SteadyTime at;
+    std::uint64_t utterance = 0;
+  };
+  Planned nth_planned(std::size_t i) const;
+  void launch_next(base::SteadyTime due);                              // closed loop
+  void launch_planned(const Planned& one, base::SteadyTime cap_free);  // open loop
+  void launch(std::uint64_t utterance, base::SteadyTime planned, base::SteadyTime cap_free, bool open_loop);
   void data(Slot& slot, base::SteadyTime at, std::string_view bytes);
   void done(Slot& slot, std::uint64_t generation, base::SteadyTime at, const aws::InvokeResult& result);
   void finish(Slot& slot, base::SteadyTime at, const aws::InvokeResult& result);
@@ -95,19 +103,20 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   std::priority_queue<base::SteadyTime, std::vector<base::SteadyTime>, std::greater<>> waiting_;
   base::SteadyTime next_ramp_{};
   base::Duration ramp_step_{};
-  std::uint64_t next_index_;
+  std::uint64_t next_index_;  // closed loop: the next utterance
   std::shared_ptr<const OpenLoop> schedule_;
   base::SteadyTime begin_{};
   std::size_t next_planned_ = 0;
   int cap_ = 0;
-  std::deque<base::SteadyTime> queued_;  // planned starts that wait for room under the cap
+  std::deque<Planned> queued_;  // planned starts that wait for room under the cap
   std::optional<base::SteadyTime> armed_;
   AppendLog<Slot*> slot_log_;  // for other threads
   std::vector<std::unique_ptr<Slot>> all_;
   std::vector<Slot*> free_;
 
   std::atomic<std::uint64_t> packed_{0};
-  std::atomic<std::uint64_t> ok_{0}, dropped_{0};
+  std::atomic<std::uint64_t> ok_{0};
+  AppendLog<base::SteadyTime> dropped_;  // when they were planned
   std::atomic<std::int64_t> loop_lag_{0};
   std::atomic<bool> halted_{false}, scheduled_{false};
   AppendLog<Record> records_;

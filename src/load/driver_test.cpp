@@ -202,6 +202,16 @@ TEST_F(DriverTest, CountsWhatWaitsForItsFirstByte) {
   EXPECT_EQ(driver->unheard(clock.steady()), 2u);
 }
 
+TEST_F(DriverTest, AnEmptyPieceIsNoFirstByte) {
+  fill(1);
+  const auto began = clock.steady();
+  target.open.at(1).on_data(began, "");
+  EXPECT_EQ(driver->unheard(began + milliseconds{1}), 1u);
+  target.open.at(1).on_data(began + milliseconds{30}, "x");
+  target.end(1, Outcome::kOk, began + milliseconds{40});
+  EXPECT_EQ(driver->records().at(0).first_byte, began + milliseconds{30});
+}
+
 TEST_F(DriverTest, TellsWhenTheNthEndedSinceATime) {
   fill(2);
   const auto from = clock.steady();
@@ -217,9 +227,20 @@ TEST_F(DriverTest, TellsWhenTheNthEndedSinceATime) {
   EXPECT_EQ(driver->records().size(), 3u);
 }
 
+TEST_F(DriverTest, AWindowHoldsWhatEndedInItThoughALateLaneHandedItOnBeforeOlderEnds) {
+  fill(2);
+  const auto began = clock.steady();
+  clock.advance(std::chrono::seconds{5});  // the lane stood still; the kernel stamped two ends meanwhile
+  target.end(1, Outcome::kOk, began + milliseconds{4900});
+  target.end(2, Outcome::kOk, began + milliseconds{100});
+  EXPECT_EQ(driver->window(began + milliseconds{2000}, clock.steady()).ok, 1u);
+  EXPECT_EQ(driver->nth_end_since(began, 1), began + milliseconds{100});
+}
+
 TEST_F(DriverTest, OpenLoopCountsFromThePlannedStartAndDropsWhatWaitedTooLong) {
   OpenLoop load;
-  for (int i = 0; i < 10; ++i) load.schedule.push_back(milliseconds{100 * i});
+  for (int i = 0; i < 10; ++i)
+    load.schedule.push_back({milliseconds{100 * i}, 9u - static_cast<unsigned>(i)});
   load.most_outstanding = 2;
   load.patience = milliseconds{350};
   const auto begin = clock.steady();
@@ -228,20 +249,24 @@ TEST_F(DriverTest, OpenLoopCountsFromThePlannedStartAndDropsWhatWaitedTooLong) {
   EXPECT_EQ(target.most, 2u);  // the others wait for room
   EXPECT_TRUE(driver->live().scheduled);
   EXPECT_EQ(driver->live().dropped, 5u);  // planned at 200 to 600: more than 350 ms ago
+  EXPECT_EQ(driver->dropped(begin + milliseconds{300}, begin + milliseconds{600}), 3u);
   target.open.at(1).on_data(begin + milliseconds{1005}, "x");
   target.end(1, Outcome::kOk, clock.steady());
   EXPECT_EQ(target.open.size(), 2u);
   target.end(3, Outcome::kOk, clock.steady());
   const auto records = driver->records();
   EXPECT_EQ(records.at(0).ttfab(), milliseconds{1005});
+  EXPECT_EQ(records.at(0).index, 9u);
   EXPECT_EQ(records.at(1).planned, begin + milliseconds{700});
+  EXPECT_EQ(records.at(1).index, 2u);  // its own text, though five before it were never sent
   EXPECT_EQ(records.at(1).cap_wait, clock.steady() - begin - milliseconds{700});
   EXPECT_EQ(records.at(1).lag().count(), 0);
 }
 
 TEST_F(DriverTest, WhatWasDueWhenTheDriverStoppedCountsAsDropped) {
   OpenLoop load;
-  for (int i = 0; i < 10; ++i) load.schedule.push_back(milliseconds{100 * i});
+  for (int i = 0; i < 10; ++i)
+    load.schedule.push_back({milliseconds{100 * i}, 9u - static_cast<unsigned>(i)});
   load.most_outstanding = 1;
   load.patience = std::chrono::seconds{10};
   driver->open(load);

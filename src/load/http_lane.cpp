@@ -20,7 +20,6 @@ namespace {
 using base::SteadyTime;
 
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr base::Duration kOldestStamp = std::chrono::seconds{10};
 constexpr std::size_t kWarmBatch = 64;  // connects at once: a listener's backlog is short
 constexpr std::size_t kMostSpare = 4096;
 

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "aws/settings.hpp"
+#include "base/limits.hpp"
 #include "load/http_lane.hpp"
-#include "load/limits.hpp"
 #include "load/resolve.hpp"
 
 namespace headroom::load {
@@ -47,7 +47,9 @@ base::Result<std::unique_ptr<HttpTarget>> HttpTarget::make(HttpTargetOptions opt
     return fail(ErrorCode::kInvalidArgument, "'" + options.url + "' is https; this transport is plain");
   auto impl = std::make_unique<Impl>();
   impl->url = options.url;
-  auto address = resolve(url->host, url->port);
+  auto addresses = resolve(url->host, url->port);
+  if (!addresses) return tl::unexpected(addresses.error());
+  auto address = first_that_answers(*addresses, options.url, options.connect_timeout);
   if (!address) return tl::unexpected(address.error());
   impl->peer.address = address->address;
   impl->peer.length = address->length;
@@ -58,7 +60,7 @@ base::Result<std::unique_ptr<HttpTarget>> HttpTarget::make(HttpTargetOptions opt
   for (const auto& [name, value] : options.headers) impl->peer.head += name + ": " + value + "\r\n";
   const std::size_t lanes = std::max<std::size_t>(options.lanes, 1);
   const std::size_t each = (std::max<std::size_t>(options.connections, 1) + lanes - 1) / lanes;
-  if (auto fits = check_limits(raise_limits(lanes * each + 64), lanes * each); !fits)
+  if (auto fits = base::check_limits(base::raise_limits(lanes * each + 64), lanes * each); !fits)
     return tl::unexpected(fits.error());
   for (std::size_t i = 0; i < lanes; ++i) {
     auto lane = std::make_unique<HttpLane>(impl->peer, each);

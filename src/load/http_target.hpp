@@ -6,7 +6,8 @@
 // replaced without a word; one that breaks after the request was sent is a failure and is not tried again.
 // Bytes are stamped with the time at which the kernel got them, so that a lane that is late does not make the
 // server look late. Thread safety: any thread. Errors of
-// make(): kInvalidArgument (a URL that is none, or https), kUnavailable (the name does not resolve),
+// make(): kInvalidArgument (a URL that is none, or https), kUnavailable (the name does not resolve,
+// or to several addresses of which none takes a connection),
 // kResourceExhausted (descriptors or local ports; the message names the remedy).
 #pragma once
 

@@ -2,9 +2,11 @@
 #include "load/record_file.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 #include <zlib.h>
@@ -58,10 +60,13 @@ class GzipFile final : public RecordFile {
     if (file_ == nullptr) return {};
     const bool closed = gzclose(file_) == Z_OK;
     file_ = nullptr;
-    const bool renamed = std::rename((path_ + ".partial").c_str(), path_.c_str()) == 0;
-    if (broken_ || !closed || !renamed)
-      return fail(ErrorCode::kIo,
-                  "the requests could not all be written to '" + path_ + "'; is the disk full?");
+    const std::string partial = path_ + ".partial";
+    if (broken_ || !closed)  // the final name is for whole files only
+      return fail(ErrorCode::kIo, "the requests could not all be written; what there is lies in '" + partial +
+                                      "'; is the disk full?");
+    if (std::rename(partial.c_str(), path_.c_str()) != 0)
+      return fail(ErrorCode::kIo, "the requests lie whole in '" + partial + "', which could not be renamed",
+                  std::generic_category().message(errno));
     return {};
   }
 

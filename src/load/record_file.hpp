@@ -4,8 +4,9 @@
 // one object a request: index, planned_s, start_s and end_s since `created`; connected_ms, first_byte_ms,
 // first_audible_ms and chunks [[ms, bytes], ...] since start; cap_wait_ms, bytes, audio_s, underruns,
 // underrun_s, outcome, status, error, request_id. What never came is null. Written beside its name as
-// *.partial and renamed by close(); a killed run leaves the partial file, readable up to its last block.
-// Thread safety: single. Errors: kIo, kInvalidData (export: the message names the line).
+// *.partial and renamed by close(); a killed run, or one whose disk was full, leaves the partial file,
+// readable up to its last block. Thread safety: single. Errors: kIo, kInvalidData (export: the message names
+// the line).
 #pragma once
 
 #include <functional>

@@ -87,5 +87,20 @@ TEST_F(RecordFileTest, RefusesOtherFiles) {
   EXPECT_FALSE(RecordFile::create("/nonexistent/folder/x", clock, ""));
 }
 
+TEST_F(RecordFileTest, OnAFullDiskThePartKeepsItsNameAndTheErrorSaysWhere) {
+  const std::string partial = path + ".partial";
+  std::filesystem::create_symlink("/dev/full", partial);
+  auto file = *RecordFile::create(path, clock, "");
+  file->add(Record{});
+  const auto closed = file->close();
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(path)));
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::symlink_status(partial)));
+  std::remove(partial.c_str());
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, base::ErrorCode::kIo);
+  EXPECT_NE(closed.error().message.find(partial), std::string::npos) << closed.error().message;
+  EXPECT_TRUE(file->close());  // said once
+}
+
 }  // namespace
 }  // namespace headroom::load

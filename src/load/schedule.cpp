@@ -35,10 +35,9 @@ base::Result<Arrivals> parse_arrivals(std::string_view name) {
               "unknown arrivals '" + std::string(name) + "'; choose constant, poisson or trace");
 }
 
-base::Result<std::vector<base::Duration>> make_schedule(Arrivals arrivals, double rate_rps,
-                                                        base::Duration length, const Workload& workload,
-                                                        std::uint64_t seed) {
-  std::vector<base::Duration> out;
+base::Result<Schedule> make_schedule(Arrivals arrivals, double rate_rps, base::Duration length,
+                                     const Workload& workload, std::uint64_t seed) {
+  Schedule out;
   if (arrivals == Arrivals::kTrace) {
     for (std::size_t i = 0; i < workload.size(); ++i) {
       const auto& one = workload.at(i);
@@ -47,9 +46,10 @@ base::Result<std::vector<base::Duration>> make_schedule(Arrivals arrivals, doubl
                                                      workload.spec() +
                                                      "' has no t_s; a trace needs one for every text");
       }
-      if (length.count() == 0 || *one.at < length) out.push_back(*one.at);
+      if (length.count() == 0 || *one.at < length) out.push_back({*one.at, i});
     }
-    std::sort(out.begin(), out.end());
+    std::stable_sort(out.begin(), out.end(),
+                     [](const PlannedStart& a, const PlannedStart& b) { return a.at < b.at; });
     return out;
   }
   if (!(rate_rps > 0) || length.count() <= 0)
@@ -68,7 +68,7 @@ base::Result<std::vector<base::Duration>> make_schedule(Arrivals arrivals, doubl
       const double u = (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53;  // in (0, 1)
       t += -std::log(u) / rate_rps;
     }
-    if (t < all) out.push_back(base::from_s(t));
+    if (t < all) out.push_back({base::from_s(t), i});
   }
   return out;
 }

@@ -17,16 +17,18 @@ using std::chrono::seconds;
 TEST(Schedule, ConstantIsEven) {
   const auto plan = *make_schedule(Arrivals::kConstant, 4, seconds{2}, *Workload::make("short"), 1);
   ASSERT_EQ(plan.size(), 8u);
-  for (std::size_t i = 0; i < plan.size(); ++i) EXPECT_EQ(plan[i], milliseconds{250} * i);
+  for (std::size_t i = 0; i < plan.size(); ++i) EXPECT_EQ(plan[i], (PlannedStart{milliseconds{250} * i, i}));
 }
 
 TEST(Schedule, PoissonHasItsRateAndIsTheSameForOneSeed) {
   const Workload workload = *Workload::make("short");
   const auto plan = *make_schedule(Arrivals::kPoisson, 50, seconds{400}, workload, 7);
   EXPECT_NEAR(static_cast<double>(plan.size()), 20'000, 5 * std::sqrt(20'000.0));
-  EXPECT_TRUE(std::is_sorted(plan.begin(), plan.end()));
+  EXPECT_TRUE(std::is_sorted(plan.begin(), plan.end(),
+                             [](const PlannedStart& a, const PlannedStart& b) { return a.at < b.at; }));
   double longer_than_mean = 0;
-  for (std::size_t i = 1; i < plan.size(); ++i) longer_than_mean += plan[i] - plan[i - 1] > milliseconds{20};
+  for (std::size_t i = 1; i < plan.size(); ++i)
+    longer_than_mean += plan[i].at - plan[i - 1].at > milliseconds{20};
   EXPECT_NEAR(longer_than_mean / static_cast<double>(plan.size()), std::exp(-1.0), 0.02);  // exponential gaps
   EXPECT_EQ(plan, *make_schedule(Arrivals::kPoisson, 50, seconds{400}, workload, 7));
   EXPECT_NE(plan, *make_schedule(Arrivals::kPoisson, 50, seconds{400}, workload, 8));
@@ -41,8 +43,8 @@ TEST(Schedule, ATraceNeedsTimes) {
                       << "\n";
   const Workload trace = *Workload::make("file:" + path);
   const auto all = *make_schedule(Arrivals::kTrace, 0, {}, trace, 1);
-  EXPECT_EQ(all, (std::vector<base::Duration>{milliseconds{250}, milliseconds{1500}}));
-  EXPECT_EQ(make_schedule(Arrivals::kTrace, 0, seconds{1}, trace, 1)->size(), 1u);
+  EXPECT_EQ(all, (Schedule{{milliseconds{250}, 1}, {milliseconds{1500}, 0}}));  // each with its own text
+  EXPECT_EQ(*make_schedule(Arrivals::kTrace, 0, seconds{1}, trace, 1), (Schedule{{milliseconds{250}, 1}}));
   std::remove(path.c_str());
 }
 

@@ -11,7 +11,7 @@
 
 #include "aws/session_text.hpp"
 #include "aws/settings.hpp"
-#include "load/limits.hpp"
+#include "base/limits.hpp"
 #include "load/resolve.hpp"
 #include "net/loop.hpp"
 #include "net/ws_client.hpp"
@@ -24,6 +24,7 @@ using base::fail;
 using base::SteadyTime;
 
 constexpr std::size_t kWarmBatch = 32;
+constexpr base::Duration kConnectPatience = std::chrono::seconds{5};  // with each of several addresses
 
 SteadyTime now() { return std::chrono::steady_clock::now(); }
 
@@ -225,9 +226,12 @@ struct WsTarget::Impl : std::enable_shared_from_this<Impl> {
 base::Result<std::unique_ptr<WsTarget>> WsTarget::make(const WsTargetOptions& options) {
   auto url = aws::parse_endpoint_url(options.url);
   if (!url) return tl::unexpected(url.error());
-  auto address = resolve(url->host, url->port);
+  auto addresses = resolve(url->host, url->port);
+  if (!addresses) return tl::unexpected(addresses.error());
+  auto address = first_that_answers(*addresses, options.url, kConnectPatience);
   if (!address) return tl::unexpected(address.error());
-  if (auto fits = check_limits(raise_limits(options.connections + 64), options.connections); !fits)
+  if (auto fits = base::check_limits(base::raise_limits(options.connections + 64), options.connections);
+      !fits)
     return tl::unexpected(fits.error());
   auto impl = std::make_shared<Impl>();
   impl->url = options.url;

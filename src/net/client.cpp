@@ -20,6 +20,7 @@
 #include <boost/beast/http.hpp>
 #include <fmt/format.h>
 
+#include "base/names.hpp"
 #include "net/loop_impl.hpp"
 
 namespace headroom::net {
@@ -34,8 +35,8 @@ constexpr std::size_t kMaxKept = 1024;
 constexpr std::size_t kReadBytes = 64U << 10U;
 
 base::Error to_error(const boost::system::error_code& error, const ClientRequest& request, bool connecting) {
-  const auto where =
-      fmt::format("{} http://{}:{}{}", request.method, request.host, request.port, request.target);
+  const auto where = fmt::format("{} http://{}:{}{}", request.method, base::host_in_url(request.host),
+                                 request.port, request.target);
   if (error == beast::error::timeout)
     return {base::ErrorCode::kTimeout, where + " did not answer in time", {}};
   if (error == asio::error::operation_aborted)
@@ -157,7 +158,7 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
     message.version(11);
     message.method_string(request_.method);
     message.target(request_.target);
-    message.set(http::field::host, fmt::format("{}:{}", request_.host, request_.port));
+    message.set(http::field::host, fmt::format("{}:{}", base::host_in_url(request_.host), request_.port));
     for (const auto& [name, value] : request_.headers.rows()) message.insert(name, value);
     message.body() = request_.body;
     if (!request_.body.empty() || request_.method != "GET") message.content_length(request_.body.size());

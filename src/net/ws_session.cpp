@@ -13,6 +13,7 @@
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <fmt/format.h>
 
+#include "base/names.hpp"
 #include "net/loop_impl.hpp"
 
 namespace headroom::net {
@@ -103,7 +104,8 @@ asio::awaitable<void> WsSession::serve(const Request& request, const std::string
 
 asio::awaitable<boost::system::error_code> WsSession::handshake(const WsRequest& request) {
   auto& tcp = ws_.next_layer().next_layer();
-  const auto where = fmt::format("ws://{}:{}{}", request.host, request.port, request.target);
+  const auto where =
+      fmt::format("ws://{}:{}{}", base::host_in_url(request.host), request.port, request.target);
   boost::system::error_code bad;
   const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(request.host, bad), request.port);
   boost::system::error_code error = bad;
@@ -128,8 +130,9 @@ asio::awaitable<boost::system::error_code> WsSession::handshake(const WsRequest&
     for (const auto& [name, value] : request.headers.rows()) message.set(name, value);
   }));
   websocket::response_type response;
-  auto [declined] = co_await ws_.async_handshake(response, fmt::format("{}:{}", request.host, request.port),
-                                                 request.target, kNoThrow);
+  auto [declined] = co_await ws_.async_handshake(
+      response, fmt::format("{}:{}", base::host_in_url(request.host), request.port), request.target,
+      kNoThrow);
   if (declined == websocket::error::upgrade_declined) {
     failure_ = {base::ErrorCode::kRemote,
                 fmt::format("{} declined the WebSocket: HTTP {} {}", where, response.result_int(),

@@ -1,6 +1,7 @@
 """The load driver against servers that stop, reset, refuse and hang, and on a core that is not its own."""
 
 import csv
+import http.server
 import io
 import json
 import os
@@ -215,3 +216,66 @@ def test_what_cannot_work_is_named(tmp_path):
     plain.write_text("{}")
     done = bench(tmp_path, "load", "--http", "http://127.0.0.1:1", "--body-template", plain)
     assert done.returncode == 2 and "{{text}}" in done.stderr
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A file of requests that breaks at its first block."""
+    wanted = tmp_path / "r.gz"
+    partial = tmp_path / "r.gz.partial"
+    partial.symlink_to("/dev/full")
+    yield wanted
+    assert partial.is_symlink() and not wanted.exists() and not wanted.is_symlink()
+
+
+@pytest.mark.parametrize("words", [("load", "--duration", "1"), ("latency", "--count", "2")])
+def test_a_load_is_reported_though_its_requests_could_not_be_written(tmp_path, full_disk, words):
+    with KnownDelay("--first", "5ms", "--chunks", "1") as server:
+        done = bench(tmp_path, *words, "--http", server.url, "--records", full_disk)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"warning: the requests could not all be written; what there is lies in '{full_disk}.partial'" in done.stderr
+    report = json.loads((tmp_path / f"{words[0]}.json").read_text())
+    assert report["ok"] > 0 and "requests" not in report and "could not all be written" in report["requests_note"]
+
+
+def test_qmax_notes_that_its_requests_could_not_be_written(tmp_path, full_disk):
+    with KnownDelay("--first", "5ms", "--chunks", "1") as server:
+        done = bench(tmp_path, "qmax", "--method", "ladder", "--rungs", "1", "--hold", "1", "--judge", "1", "--idle", "0s",
+                     "--http", server.url, "--records", full_disk)
+    assert "warning: the requests could not all be written" in done.stderr
+    assert any("could not all be written" in note for note in json.loads((tmp_path / "qmax.json").read_text())["notes"])
+
+
+def test_an_unbounded_queue_cannot_be_required_of_a_bare_server(tmp_path):
+    done = bench(tmp_path, "qmax", "--http", "http://127.0.0.1:9", "--require-unbounded-queue")
+    assert done.returncode == 2 and "--require-unbounded-queue" in done.stderr
+
+
+def test_a_trace_sends_each_text_at_its_own_time(tmp_path):
+    heard = []
+
+    class Listener(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["text"])
+            self.send_response(200)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"\1\0")
+
+        def log_message(self, *_):
+            pass
+
+    trace = tmp_path / "trace.jsonl"
+    trace.write_text("".join(json.dumps({"text": text, "t_s": at}) + "\n"
+                             for text, at in [("third", 0.6), ("never", 5), ("first", 0.2), ("second", 0.4)]))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener)
+    threading.Thread(target=server.serve_forever).start()
+    try:
+        out = load(tmp_path, "--http", f"http://127.0.0.1:{server.server_port}", "--workload", f"file:{trace}",
+                   "--arrivals", "trace", "--duration", "1")
+    finally:
+        server.shutdown()
+    assert heard == ["first", "second", "third"] and out["ok"] == 3
+    assert [row["index"] for row in requests_of(tmp_path, out)] == ["2", "3", "0"]
