@@ -9,10 +9,14 @@ namespace {
 
 using nlohmann::json;
 
-// The byte behind the string that opens before `at`.
-std::size_t skip_string(std::string_view text, std::size_t at) {
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return at + 1;
+// The byte behind the string that opens before `begin`: a quote behind an even number of backslashes ends it.
+std::size_t skip_string(std::string_view text, std::size_t begin) {
+  for (auto at = text.find('"', begin); at != std::string_view::npos; at = text.find('"', at + 1)) {
+    std::size_t escape = at;
+    while (escape > begin && text[escape - 1] == '\\') --escape;
+    if ((at - escape) % 2 == 0) return at + 1;
+  }
+  return text.size();
 }
 
 // Of what is no JSON it says anything; the parser has the last word.
