@@ -41,7 +41,7 @@ std::vector<float> shape_segment(std::span<const float> samples, const JoinPlace
     const auto after_sound = static_cast<std::size_t>(samples.rend() - rfound);
     to = std::min(samples.size(), after_sound + samples_of(o.keep_tail_s, o.sample_rate));
   }
-  const auto before = place.first ? samples_of(place.pause_before_s, o.sample_rate) : 0;
+  const auto before = samples_of(place.pause_before_s, o.sample_rate);
   std::vector<float> out(before, 0.0F);
   out.insert(out.end(), samples.begin() + static_cast<std::ptrdiff_t>(from),
              samples.begin() + static_cast<std::ptrdiff_t>(to));

@@ -23,8 +23,9 @@ struct JoinOptions {
 struct JoinPlace {
   bool first = true;  // only silence beyond first_lead_s goes: nobody waits for the model's own 0.3 s
   bool last = true;   // the model's own tail stays, no pause is added
-  double pause_before_s = 0.0;  // asked for in the text before the first word
-  double pause_after_s = 0.0;   // silence between this segment's last sound and the next one's first
+  double pause_before_s =
+      0.0;  // asked for in the text before its first word; not yet in the pause of the one before
+  double pause_after_s = 0.0;  // silence between this segment's last sound and the next one's first
 };
 
 // The segment as it is to be played. A segment without any sound above the level is returned whole.

@@ -64,5 +64,16 @@ TEST(Join, PutsAskedPausesAtTheVeryStartAndEnd) {
   EXPECT_EQ(out[11999], 0.0F);
 }
 
+TEST(Join, PutsAnAskedPauseBeforeALaterSegmentToo) {
+  const auto in = speech(0, 2400, 0);
+  const auto out = shape_segment(in, {.first = false, .last = true, .pause_before_s = 0.5});
+  EXPECT_EQ(out.size(), 12000U + 2400U);
+  EXPECT_EQ(out[11999], 0.0F);
+}
+
+TEST(Join, MakesAPauseOfNothingElse) {
+  EXPECT_EQ(shape_segment({}, {.first = false, .last = false, .pause_after_s = 0.5}).size(), 12000U);
+}
+
 }  // namespace
 }  // namespace headroom::audio

@@ -45,6 +45,7 @@ Planner text_planner(std::shared_ptr<const text::Frontend> frontend) {
       planned.segment.first = plan.segments.empty();
       planned.phonemes = std::move(segment.phonemes);
       planned.pause_before_s = segment.pause_before_s;
+      planned.asked_pause_s = segment.asked_pause_s;
       planned.pause_after_s = segment.pause_after_at(request.speed);
       plan.segments.push_back(std::move(planned));
     }

@@ -32,4 +32,12 @@ std::string shown_value(const nlohmann::json& value);  // a value of any depth
 ParsedRequest read_session_request(const nlohmann::json& message, bool in_pieces, const RequestLimits& limits,
                                    const std::vector<std::string>& voices);
 
+// What a WebSocket's `{type:"text", request_id, text, final, ...}` adds to its request.
+struct TextPiece {
+  std::string text;
+  bool final = false;
+};
+tl::expected<TextPiece, ApiFailure> read_text_piece(const nlohmann::json& message);
+bool is_blank(std::string_view text);  // nothing but white space
+
 }  // namespace headroom::serve

@@ -71,6 +71,28 @@ EndMark end_mark(std::string_view text, std::size_t at) {
   return {end - at, wide};
 }
 
+// What stands at a '[': markup up to `end`, a bracket like any other, or nobody knows before more text comes.
+// As the text's own reader takes it (text/tokens.cpp): [word](/phonemes/), [link](target), [pause:1.5s].
+struct Bracket {
+  enum class Kind { kMarkup, kPlain, kOpen };
+  Kind kind = Kind::kPlain;
+  std::size_t end = 0;
+};
+
+Bracket bracket(std::string_view text, std::size_t at) {
+  const auto window = text.substr(at, SentenceBuffer::kLongestMarkup);
+  const auto undecided =
+      window.size() < SentenceBuffer::kLongestMarkup ? Bracket::Kind::kOpen : Bracket::Kind::kPlain;
+  const auto close = window.find(']');
+  if (close == std::string_view::npos) return {undecided};
+  if (window.starts_with("[pause:")) return {Bracket::Kind::kMarkup, at + close + 1};
+  if (close + 1 == window.size()) return {undecided};
+  if (window[close + 1] != '(') return {Bracket::Kind::kPlain};
+  const auto end = window.find(')', close);
+  if (end == std::string_view::npos) return {undecided};
+  return {Bracket::Kind::kMarkup, at + end + 1};
+}
+
 }  // namespace
 
 void SentenceBuffer::add(std::string_view piece) { text_ += piece; }
@@ -79,7 +101,17 @@ std::vector<std::string> SentenceBuffer::take_complete() {
   std::vector<std::string> out;
   std::size_t begin = 0;
   const std::string_view text = text_;
-  for (std::size_t i = scanned_ > kLookBack ? scanned_ - kLookBack : 0; i < text.size(); ++i) {
+  scanned_ = std::max(markup_end_, scanned_ > kLookBack ? scanned_ - kLookBack : 0);
+  for (std::size_t& i = scanned_; i < text.size(); ++i) {
+    if (text[i] == '[') {
+      const Bracket found = bracket(text, i);
+      if (found.kind == Bracket::Kind::kOpen) break;
+      if (found.kind == Bracket::Kind::kMarkup) {
+        markup_end_ = found.end;
+        i = found.end - 1;
+        continue;
+      }
+    }
     const EndMark mark = text[i] == '\n' && i + 1 < text.size() && text[i + 1] == '\n' ? EndMark{.length = 1}
                                                                                        : end_mark(text, i);
     const std::size_t end = i + mark.length;
@@ -93,7 +125,8 @@ std::vector<std::string> SentenceBuffer::take_complete() {
     if (mark.length > 0) i += mark.length - 1;
   }
   text_.erase(0, begin);
-  scanned_ = text_.size();
+  scanned_ -= std::min(begin, scanned_);
+  markup_end_ -= std::min(begin, markup_end_);
   std::erase_if(out, [](const std::string& sentence) {
     return std::all_of(sentence.begin(), sentence.end(), is_space);
   });
@@ -101,11 +134,21 @@ std::vector<std::string> SentenceBuffer::take_complete() {
 }
 
 std::string SentenceBuffer::take_rest() {
-  scanned_ = 0;
+  scanned_ = markup_end_ = 0;
   return std::exchange(text_, {});
 }
 
+bool SentenceBuffer::inside_markup() const {
+  for (std::size_t at = text_.find('[', scanned_); at != std::string::npos; at = text_.find('[', at)) {
+    const Bracket found = bracket(text_, at);
+    if (found.kind == Bracket::Kind::kOpen) return true;
+    at = found.kind == Bracket::Kind::kMarkup ? found.end : at + 1;
+  }
+  return false;
+}
+
 bool SentenceBuffer::ends_like_a_sentence() const {
+  if (inside_markup()) return false;
   for (std::size_t i = text_.size() > 12 ? text_.size() - 12 : 0; i < text_.size(); ++i) {
     const std::size_t length = end_mark(text_, i).length;
     if (length > 0 && i + length == text_.size()) return true;

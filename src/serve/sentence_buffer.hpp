@@ -3,7 +3,8 @@
 // It knows nothing of pronunciation; a cut is made only where white space follows the end of a sentence, so
 // that numbers, web addresses and abbreviations that a piece ends in stay whole; behind a mark of a script
 // without such spaces ("。", "।") anything will do. Text without any end is cut
-// at white space once it is long. The work is linear in the text, however it is cut. Units: bytes of UTF-8.
+// at white space once it is long. Markup stays whole: nothing is cut within "[…](…)" or "[pause:…]", nor
+// while a "[" may still become one. The work is linear in the text, however it is cut. Units: bytes of UTF-8.
 // Single threaded; pure; no errors.
 #pragma once
 
@@ -16,6 +17,7 @@ namespace headroom::serve {
 class SentenceBuffer {
  public:
   static constexpr std::size_t kLongest = 400;
+  static constexpr std::size_t kLongestMarkup = 500;  // as far as text/tokens.cpp looks for its end
 
   void add(std::string_view piece);
   std::vector<std::string> take_complete();
@@ -26,8 +28,12 @@ class SentenceBuffer {
   bool empty() const { return text_.empty(); }
 
  private:
+  bool inside_markup() const;
+
   std::string text_;
   std::size_t scanned_ = 0;  // what comes before has no end that was not taken
+  std::size_t markup_end_ =
+      0;  // behind the last markup that was passed: nothing before it is looked at again
 };
 
 }  // namespace headroom::serve

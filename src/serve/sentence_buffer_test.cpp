@@ -82,11 +82,49 @@ TEST(SentenceBuffer, TakesTenThousandPiecesWithoutAnEnd) {
 }
 
 TEST(SentenceBuffer, CutsTheSameHoweverTheTextComes) {
-  std::string text = "One. She said \"Go!!!\" (e.g. Dr. No?) Then...... it cost 3.5!\n\nNew";
+  std::string text =
+      "One. She said \"Go!!!\" (e.g. Dr. No?) Then...... it cost 3.5!\n\nNew"
+      " [pause:1.5s] and [a. b](/c. d/) then [e. f] so. Go [[x. y](z. w)";
   for (int i = 0; i < 200; ++i) text += " word";
   std::vector<std::string> characters;
   for (const char c : text) characters.emplace_back(1, c);
   EXPECT_EQ(cut(characters), cut({text}));
+}
+
+TEST(SentenceBuffer, NeverCutsWithinMarkup) {
+  const std::string word = "[New York](/nˈu jˈɔɹk. ˈA/)";
+  std::string words;
+  for (int i = 0; i < 79; ++i) words += "word ";
+  words += "and ";
+  EXPECT_THAT(cut({words + word + " is large"}), ElementsAre(words + word, "| is large"));
+  EXPECT_THAT(cut({"See [the site. Yes](http://a.b/c d. e)", ". Then"}),
+              ElementsAre("See [the site. Yes](http://a.b/c d. e).", "| Then"));
+  EXPECT_THAT(cut({"Wait. [pause:1. ", "5s] Go. On"}), ElementsAre("Wait.", " [pause:1. 5s] Go.", "| On"));
+}
+
+TEST(SentenceBuffer, WaitsForABracketThatMayBecomeMarkup) {
+  SentenceBuffer buffer;
+  for (const std::string piece : {"Wait [pause:1.", "5s]. In [New York.", "]", "(/a.", "b.) Go. On"}) {
+    buffer.add(piece);
+    const auto out = buffer.take_complete();
+    EXPECT_FALSE(buffer.ends_like_a_sentence()) << piece;
+    if (piece.starts_with("5s")) {
+      EXPECT_THAT(out, ElementsAre("Wait [pause:1.5s]."));
+    }
+    if (piece.starts_with("b")) {
+      EXPECT_THAT(out, ElementsAre(" In [New York.](/a.b.) Go."));
+    }
+  }
+  buffer.take_rest();
+  buffer.add("Is it [sic]?");
+  EXPECT_TRUE(buffer.ends_like_a_sentence());
+}
+
+TEST(SentenceBuffer, TakesABracketThatIsNoMarkupAsItComes) {
+  EXPECT_THAT(cut({"He [sic. Yes] said so. And"}), ElementsAre("He [sic.", " Yes] said so.", "| And"));
+  const std::string open = "[" + std::string(SentenceBuffer::kLongestMarkup, 'x') + " yes. ";
+  EXPECT_THAT(cut({open + "Next"}),
+              ElementsAre("[" + std::string(SentenceBuffer::kLongestMarkup, 'x'), " yes.", "| Next"));
 }
 
 TEST(SentenceBuffer, SaysNothingOfWhiteSpace) { EXPECT_THAT(cut({" \n\n \n\n"}), ElementsAre("|\n")); }

@@ -9,6 +9,9 @@
 #include <spdlog/spdlog.h>
 
 #include "audio/join.hpp"
+#include "serve/piece_pauses.hpp"
+#include "serve/request_fields.hpp"
+#include "text/frontend.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -17,8 +20,9 @@ constexpr std::size_t kBufferedLimit = 64U << 10U;  // about 1.4 s of 24 kHz PCM
 // A later segment should be there this long before playback runs dry: its own synthesis, and the way to the
 // client, take time after it was chosen.
 constexpr auto kPlaybackReserve = std::chrono::milliseconds(500);
-// Between sentences whose neighbour was not known when they were planned.
-constexpr double kSentencePause = 0.35;
+// Between sentences whose neighbour was not known when they were planned: as in a whole text
+// (docs/quality.md).
+constexpr double kSentencePause = 0.40;
 
 ApiFailure to_failure(const base::Error& error) {
   if (error.context == "unspeakable_text") return {ApiError::kUnspeakableText, error.message};
@@ -41,7 +45,7 @@ std::string_view outcome_of(const ApiFailure& failure) {
   return api_error_row(failure.error).status < 500 ? "rejected" : "failed";
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out.push_back('\\');
@@ -60,6 +64,8 @@ SpeechJob::SpeechJob(JobContext& context, std::shared_ptr<SpeechSink> sink,
       route_(std::move(route)),
       number_(number),
       arrival_(context.clock.steady()) {}
+
+SpeechJob::~SpeechJob() = default;
 
 void SpeechJob::watch_client() {
   sink_->on_gone([weak = weak_from_this()] {
@@ -113,32 +119,50 @@ void SpeechJob::prepare(ParsedRequest parsed) {
 void SpeechJob::open(ParsedRequest parsed) {
   if (ended_) return;
   if (!set_up(std::move(parsed))) return;
+  pauses_ = std::make_unique<PiecePauses>();
   auto lane = lane_.lock();
   lane->open = lane->starved = true;
+}
+
+// Nothing, if there is nothing to say and no pause to keep.
+base::Result<std::vector<PlannedSegment>> SpeechJob::plan_sentence(const SpeechRequest& sentence,
+                                                                   bool final) {
+  std::vector<PlannedSegment> planned;
+  if (!is_blank(sentence.text)) {
+    auto made = plan(sentence);
+    if (made) {
+      planned = std::move(*made);
+      pauses_->place(planned, final ? 0.0 : kSentencePause / sentence.speed);
+    } else if (made.error().context == "unspeakable_text") {
+      pauses_->wait(text::asked_pauses(sentence.text));  // the other sentences say something
+    } else {
+      return made;
+    }
+  }
+  if (const double rest = final ? pauses_->rest() : 0.0; rest > 0.0) {
+    PlannedSegment silence;
+    silence.pause_after_s = rest;
+    silence.silent = true;
+    planned.push_back(std::move(silence));
+  }
+  return planned;
 }
 
 void SpeechJob::append(const std::string& text, bool final) {
   if (ended_) return;
   if (context_.log_text && !text.empty())
-    spdlog::info("request id={} route={} text={}", logged(sink_->request_id()), route_, quoted(text));
-  std::vector<PlannedSegment> planned;
+    spdlog::info("request id={} route={} text={}", logged(sink_->request_id()), route_, in_quotes(text));
   SpeechRequest piece = request_;
   piece.text = text;
   piece.characters = count_characters(text);
-  if (text.find_first_not_of(" \t\r\n") != std::string::npos) {
-    auto made = plan(piece);
-    if (made) planned = std::move(*made);
-    // A sentence of nothing but symbols says nothing; the others do.
-    if (!made && made.error().context != "unspeakable_text") return refuse(to_failure(made.error()));
-  }
+  auto planned = plan_sentence(piece, final);
+  if (!planned) return refuse(to_failure(planned.error()));
   const auto now = context_.clock.steady();
   bool run = false;
   bool end = false;
   {
     auto lane = lane_.lock();
-    if (!planned.empty() && planned.back().pause_after_s == 0.0)
-      planned.back().pause_after_s = kSentencePause / request_.speed;
-    for (auto& segment : planned) {
+    for (auto& segment : *planned) {
       segment.segment.ready = now;
       lane->waiting.push_back(std::move(segment));
     }
@@ -216,18 +240,24 @@ void SpeechJob::run_segment() {
     lane->waiting.pop_front();
     last = lane->waiting.empty() && !lane->open;
   }
-  auto samples = context_.engine.synthesize(planned.segment);
+  auto samples = planned.silent ? base::Result<std::vector<float>>(std::vector<float>{})
+                                : context_.engine.synthesize(planned.segment);
   const auto done = context_.clock.steady();
   if (!samples) return fail(samples.error());
   synthesis_time_ += done - started;
-  context_.metrics.synthesis(base::to_s(done - started),
-                             static_cast<double>(samples->size()) / context_.engine.sample_rate());
+  if (!planned.silent) {
+    context_.metrics.synthesis(base::to_s(done - started),
+                               static_cast<double>(samples->size()) / context_.engine.sample_rate());
+  }
   auto shaped = shape(planned, std::move(*samples), last);
   if (!shaped) return fail(shaped.error());
   if (!planned.phonemes.empty()) phonemes_ += (phonemes_.empty() ? "" : " ") + planned.phonemes;
   const double start_s = static_cast<double>(samples_out_) / request_.sample_rate;
-  segments_.push_back({start_s, start_s + static_cast<double>(shaped->size()) / request_.sample_rate,
-                       planned.segment.characters});
+  const double end_s = start_s + static_cast<double>(shaped->size()) / request_.sample_rate;
+  if (planned.silent)
+    segments_.back().end_s = end_s;  // it comes only behind words
+  else
+    segments_.push_back({start_s, end_s, planned.segment.characters});
   if (delivered_ > 0 || context_.engine.overhead().count() == 0) return deliver(std::move(*shaped), last);
   // The paced engine's overhead is all the time outside the serial section and the queue: preparing and
   // shaping are part of it.
@@ -409,7 +439,7 @@ void SpeechJob::log_end(std::string_view outcome, std::string_view error) const 
       first_audio_ ? fmt::format("{:.1f}", base::to_ms(*first_audio_ - arrival_)) : "none",
       base::to_ms(context_.clock.steady() - arrival_));
   if (!error.empty()) line += fmt::format(" error={}", error);
-  if (context_.log_text && !request_.pieces) line += " text=" + quoted(request_.text);
+  if (context_.log_text && !request_.pieces) line += " text=" + in_quotes(request_.text);
   spdlog::info("{}", line);
 }
 
@@ -418,7 +448,8 @@ bool SpeechJob::end_badly(const ApiFailure& failure) {
   const ApiErrorRow& row = api_error_row(failure.error);
   if (row.status < 500) context_.metrics.rejected(row.code);
   if (row.status >= 500)
-    spdlog::error("request id={} route={} {}", logged(sink_->request_id()), route_, quoted(failure.message));
+    spdlog::error("request id={} route={} {}", logged(sink_->request_id()), route_,
+                  in_quotes(failure.message));
   return true;
 }
 

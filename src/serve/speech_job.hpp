@@ -34,7 +34,9 @@ struct PlannedSegment {
   engine::Segment segment;
   double pause_before_s = 0.0;
   double pause_after_s = 0.0;
+  double asked_pause_s = 0.0;  // the part of pause_after_s that the text asks for
   std::string phonemes;
+  bool silent = false;  // nothing but its pauses
 };
 
 struct SpeechPlan {
@@ -61,10 +63,13 @@ struct JobContext {
   bool log_text = false;
 };
 
+class PiecePauses;
+
 class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
  public:
   SpeechJob(JobContext& context, std::shared_ptr<SpeechSink> sink, std::unique_ptr<Admission::Ticket> ticket,
             std::string route, std::uint64_t number);
+  ~SpeechJob();
   // Registers for the client's departure. Call once, before anything else.
   void watch_client();
   // Plans a whole text and queues its first segment. Runs on the text thread.
@@ -94,6 +99,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
 
   bool set_up(ParsedRequest parsed);
   base::Result<std::vector<PlannedSegment>> plan(const SpeechRequest& request);
+  base::Result<std::vector<PlannedSegment>> plan_sentence(const SpeechRequest& sentence, bool final);
   void submit();
   void run_segment();  // on a worker
   base::Result<std::vector<float>> shape(const PlannedSegment& planned, std::vector<float> samples,
@@ -123,6 +129,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   const std::uint64_t number_;
   const base::SteadyTime arrival_;
   SpeechRequest request_;
+  std::unique_ptr<PiecePauses> pauses_;  // of a text in pieces; text thread only
   base::Guarded<Lane> lane_;
   std::size_t delivered_ = 0;
   std::unique_ptr<audio::Encoder> encoder_;

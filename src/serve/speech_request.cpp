@@ -10,6 +10,7 @@
 #include "audio/resampler.hpp"
 #include "net/http.hpp"
 #include "serve/request_fields.hpp"
+#include "serve/request_json.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -190,12 +191,7 @@ tl::expected<json, ApiFailure> parse_body(std::string_view body, std::string_vie
         ApiError::kUnsupportedMediaType,
         fmt::format("content type '{}' is not offered; send application/json", shown(content_type)));
   }
-  json parsed = json::parse(body, nullptr, false);
-  if (parsed.is_discarded())
-    return refuse(ApiError::kInvalidJson, "the body is not valid JSON in UTF-8; send {\"text\": \"...\"}");
-  if (!parsed.is_object())
-    return refuse(ApiError::kInvalidJson, "the body must be a JSON object such as {\"text\": \"...\"}");
-  return parsed;
+  return parse_object(body, "the body");
 }
 
 ParsedRequest parse_speech_request(std::string_view body, std::string_view content_type,
@@ -233,5 +229,18 @@ ParsedRequest read_session_request(const json& message, bool in_pieces, const Re
   request.stream = true;  // a session always hears its audio as it comes
   return request;
 }
+
+tl::expected<TextPiece, ApiFailure> read_text_piece(const json& message) {
+  TextPiece piece;
+  if (auto done = read_string(message, "text", piece.text, ApiError::kMissingText); !done)
+    return tl::unexpected(done.error());
+  const auto final = message.find("final");
+  if (final == message.end() || final->is_null()) return piece;
+  if (!final->is_boolean()) return refuse(ApiError::kInvalidField, "'final' must be true or false");
+  piece.final = final->get<bool>();
+  return piece;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 }  // namespace headroom::serve

@@ -1,6 +1,7 @@
 // Turns messages into requests and answers them in order.
 #include "serve/speech_session.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -9,8 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
+#include "serve/ended_pieces.hpp"
 #include "serve/request_fields.hpp"
+#include "serve/request_json.hpp"
 #include "serve/sentence_buffer.hpp"
+#include "serve/session_sink.hpp"
 #include "serve/speech_json.hpp"
 
 namespace headroom::serve {
@@ -20,57 +24,17 @@ using nlohmann::json;
 constexpr std::string_view kRoute = "/invocations-bidirectional-stream";
 constexpr std::size_t kMaxPipelined = 64;
 constexpr std::size_t kMaxIdBytes = 128;
-constexpr int kMaxUnheard = 1000;                // errors that wait in the socket's queue
-constexpr std::size_t kFrameBytes = 32U << 10U;  // even: a frame of PCM never ends within a sample
+constexpr int kMaxUnheard = 1000;  // errors that wait in the socket's queue
 // A piece that ends like a sentence is taken as one when nothing follows it for this long.
 constexpr auto kPause = std::chrono::milliseconds(150);
+// From its first piece to its last a text may take this many times what it may stay silent: with the defaults
+// 11 minutes, as long as the longest text is spoken.
+constexpr int kMostSilences = 12;
 
-// Where one request's audio goes. Closed by its job's end or by a cancellation, whichever is first; nothing
-// of it reaches the socket afterwards.
-class SessionSink final : public SpeechSink {
- public:
-  SessionSink(std::shared_ptr<net::WebSocket> socket, std::string id, std::function<void()> ended)
-      : socket_(std::move(socket)), id_(std::move(id)), ended_(std::move(ended)) {}
-
-  const std::string& request_id() const override { return id_; }
-  void begin(const SpeechStart& start) override { say(start_json(start, id_)); }
-  void audio(std::string bytes) override {
-    std::lock_guard lock(mutex_);
-    if (closed_) return;
-    for (std::size_t at = 0; at < bytes.size(); at += kFrameBytes)
-      socket_->send_binary(bytes.substr(at, kFrameBytes));
-  }
-  void complete(const SpeechSummary& summary) override { end(complete_json(summary, id_)); }
-  void whole(const SpeechStart& start, std::string bytes, const SpeechSummary& summary) override {
-    begin(start);
-    audio(std::move(bytes));
-    complete(summary);
-  }
-  void fail(const ApiFailure& failure) override { end(error_json(failure, id_)); }
-  void on_gone(std::function<void()>) override {}  // the session cancels its jobs when the socket ends
-  void on_drained(std::size_t limit, std::function<void()> callback) override {
-    socket_->on_drained(limit, std::move(callback));
-  }
-  void end(std::string last) {
-    {
-      std::lock_guard lock(mutex_);
-      if (std::exchange(closed_, true)) return;
-      socket_->send_text(std::move(last));
-    }
-    ended_();
-  }
-
- private:
-  void say(std::string message) {
-    std::lock_guard lock(mutex_);
-    if (!closed_) socket_->send_text(std::move(message));
-  }
-  const std::shared_ptr<net::WebSocket> socket_;
-  const std::string id_;
-  const std::function<void()> ended_;
-  std::mutex mutex_;
-  bool closed_ = false;  // guarded by mutex_
-};
+ApiFailure id_in_use(std::string_view id) {
+  return {ApiError::kInvalidField,
+          fmt::format("request_id '{}' is in use; give each request its own", shown(id))};
+}
 
 // One request from its first message to its last.
 struct Turn {
@@ -79,9 +43,11 @@ struct Turn {
   std::optional<SpeechRequest> request;       // until its job takes it
   bool pieces = false;
   bool final = false;
+  bool failed = false;  // its error is on the way: it is neither started nor fed
   std::size_t characters = 0;
   std::uint64_t piece_count = 0;
-  base::SteadyTime last_piece{};
+  base::SteadyTime first_piece{};
+  base::SteadyTime last_piece{};  // with text in it
   SentenceBuffer buffer;
   std::vector<std::string> sentences;  // complete, and not yet given to the job
   std::shared_ptr<SessionSink> sink;
@@ -101,14 +67,17 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   using Lock = std::unique_lock<std::mutex>;
   using TurnPtr = std::shared_ptr<Turn>;
 
-  void speak(const json& message, std::string id, bool piece);
-  TurnPtr admit(const json& message, std::string id, bool piece);
-  void add_piece(const TurnPtr& turn, const json& message);
+  void speak(const json& message, std::string id);
+  void speak_piece(const json& message, std::string id);
+  TurnPtr admit(const json& message, const std::string& id, bool piece);
+  void refused(const ApiFailure& failure, std::string_view id);
+  void add_piece(const TurnPtr& turn, const tl::expected<TextPiece, ApiFailure>& piece);
   void cancel(const std::string& id);
   void say_error(const ApiFailure& failure, std::string_view id);
   TurnPtr find(const std::string& id);
   void run_front(Lock& lock);
   void feed(Turn& turn);
+  bool erase(const TurnPtr& turn);
   bool take_out(const TurnPtr& turn);
   void turn_ended(const TurnPtr& turn);
   void after_pause(const TurnPtr& turn, std::uint64_t piece_count);
@@ -122,6 +91,7 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   std::atomic<int> unheard_errors_{0};
   std::mutex mutex_;  // guards what follows
   std::deque<TurnPtr> turns_;
+  EndedPieces ended_pieces_;
   std::uint64_t unnamed_ = 0;
   bool ended_ = false;
   std::optional<std::pair<std::uint16_t, std::string>> leaving_;  // close with this when nothing is left
@@ -138,11 +108,9 @@ void SessionImpl::say_error(const ApiFailure& failure, std::string_view id) {
 }
 
 void SessionImpl::on_message(const std::string& message) {
-  const json parsed = json::parse(message, nullptr, false);
-  if (!parsed.is_object()) {
-    return say_error({ApiError::kInvalidJson, "a message must be a JSON object such as {\"text\": \"...\"}"},
-                     {});
-  }
+  const auto object = parse_object(message, "a message");
+  if (!object) return say_error(object.error(), {});
+  const json& parsed = *object;
   std::string type;
   std::string id;
   if (auto done = read_string(parsed, "request_id", id, ApiError::kInvalidField); !done)
@@ -153,8 +121,8 @@ void SessionImpl::on_message(const std::string& message) {
   }
   if (auto done = read_string(parsed, "type", type, ApiError::kInvalidField); !done)
     return say_error(done.error(), id);
-  if (type.empty() || type == "synthesize") return speak(parsed, std::move(id), false);
-  if (type == "text") return speak(parsed, std::move(id), true);
+  if (type.empty() || type == "synthesize") return speak(parsed, std::move(id));
+  if (type == "text") return speak_piece(parsed, std::move(id));
   if (type == "cancel") return cancel(id);
   if (type == "close") {
     Lock lock(mutex_);
@@ -173,37 +141,52 @@ SessionImpl::TurnPtr SessionImpl::find(const std::string& id) {
   return nullptr;
 }
 
-void SessionImpl::speak(const json& message, std::string id, bool piece) {
+void SessionImpl::speak(const json& message, std::string id) {
   Lock lock(mutex_);
   if (ended_) return;
-  if (piece && id.empty()) {
+  if (!id.empty() && find(id)) return say_error(id_in_use(id), id);
+  ended_pieces_.forget(id);
+  if (id.empty()) id = fmt::format("{}-{}", id_, ++unnamed_);
+  if (admit(message, id, false)) run_front(lock);
+}
+
+// A piece without text neither opens a request nor keeps one alive: a place costs something to say.
+void SessionImpl::speak_piece(const json& message, std::string id) {
+  Lock lock(mutex_);
+  if (ended_) return;
+  if (id.empty()) {
     return say_error({ApiError::kInvalidField, "text in pieces needs a 'request_id' that joins them"}, {});
   }
-  TurnPtr turn = id.empty() ? nullptr : find(id);
-  if (turn && !(piece && turn->pieces && !turn->final)) {
-    return say_error({ApiError::kInvalidField,
-                      fmt::format("request_id '{}' is in use; give each request its own", shown(id))},
-                     id);
+  const auto piece = read_text_piece(message);
+  const bool final = piece && piece->final;
+  TurnPtr turn = find(id);
+  if (turn && !(turn->pieces && !turn->final)) return say_error(id_in_use(id), id);
+  if (!turn && ended_pieces_.drop(id, final)) return;
+  if (!turn && piece && is_blank(piece->text)) {
+    if (!final) return;
+    context_.jobs.metrics.offered(kRoute);
+    context_.admission.count_refused();
+    return refused({ApiError::kMissingText, "the pieces of this request hold no text; send words"}, id);
   }
+  if (!turn) turn = admit(message, id, true);
   if (!turn) {
-    if (id.empty()) id = fmt::format("{}-{}", id_, ++unnamed_);
-    turn = admit(message, id, piece);
-    if (!turn) return;
+    if (!final) ended_pieces_.add(id);
+    return;
   }
-  if (piece) add_piece(turn, message);
+  add_piece(turn, piece);
   run_front(lock);
 }
 
+void SessionImpl::refused(const ApiFailure& failure, std::string_view id) {
+  context_.jobs.metrics.rejected(api_error_row(failure.error).code);
+  context_.jobs.metrics.outcome(kRoute, "rejected");
+  say_error(failure, id);
+}
+
 // Null: it was refused and the client told.
-SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, bool piece) {
+SessionImpl::TurnPtr SessionImpl::admit(const json& message, const std::string& id, bool piece) {
   auto& metrics = context_.jobs.metrics;
   metrics.offered(kRoute);
-  const auto refused = [&](const ApiFailure& failure) {
-    metrics.rejected(api_error_row(failure.error).code);
-    metrics.outcome(kRoute, "rejected");
-    say_error(failure, id);
-    return nullptr;
-  };
   auto barred = context_.barred();
   if (leaving_) barred = {ApiError::kDraining, "this session is closing; open another"};
   if (!barred && turns_.size() >= kMaxPipelined) {
@@ -212,19 +195,21 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, boo
   }
   if (barred) {
     context_.admission.count_refused();
-    return refused(*barred);
+    return refused(*barred, id), nullptr;
   }
   auto ticket = context_.admission.enter();
   if (!ticket) {
-    return refused({ApiError::kQueueSaturated,
-                    fmt::format("{} requests are outstanding, the limit of this instance; retry later",
-                                context_.admission.limit())});
+    refused({ApiError::kQueueSaturated,
+             fmt::format("{} requests are outstanding, the limit of this instance; retry later",
+                         context_.admission.limit())},
+            id);
+    return nullptr;
   }
   metrics.accepted(kRoute);
   auto parsed = read_session_request(message, piece, context_.jobs.limits, context_.jobs.voices);
-  if (!parsed) return refused(parsed.error());
+  if (!parsed) return refused(parsed.error(), id), nullptr;
   auto turn = std::make_shared<Turn>();
-  turn->id = std::move(id);
+  turn->id = id;
   turn->pieces = piece;
   turn->ticket = std::move(ticket);
   turn->request = std::move(*parsed);
@@ -239,26 +224,24 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, std::string id, boo
   return turn;
 }
 
-void SessionImpl::add_piece(const TurnPtr& turn, const json& message) {
-  std::string text;
-  bool final = false;
-  auto done = read_string(message, "text", text, ApiError::kMissingText);
-  if (const auto it = message.find("final"); done && it != message.end() && !it->is_null()) {
-    if (it->is_boolean())
-      final = it->get<bool>();
-    else
-      done = refuse(ApiError::kInvalidField, "'final' must be true or false");
-  }
-  turn->characters += count_characters(text);
-  if (done && turn->characters > context_.jobs.limits.max_characters) {
-    done = refuse(ApiError::kTextTooLong,
-                  fmt::format("the pieces have {} characters and the limit is {}; send less per request",
-                              turn->characters, context_.jobs.limits.max_characters));
-  }
-  if (!done) return fail_turn(turn, done.error());
-  if (turn->last_piece == base::SteadyTime{}) watch_pieces(turn, context_.jobs.max_age);
-  turn->last_piece = context_.jobs.clock.steady();
+void SessionImpl::add_piece(const TurnPtr& turn, const tl::expected<TextPiece, ApiFailure>& piece) {
+  if (!piece) return fail_turn(turn, piece.error());
+  const auto& [text, final] = *piece;
   turn->final = final;
+  if (turn->failed || (text.empty() && !final)) return;
+  turn->characters += count_characters(text);
+  if (turn->characters > context_.jobs.limits.max_characters) {
+    return fail_turn(turn,
+                     {ApiError::kTextTooLong,
+                      fmt::format("the pieces have {} characters and the limit is {}; send less per request",
+                                  turn->characters, context_.jobs.limits.max_characters)});
+  }
+  const auto now = context_.jobs.clock.steady();
+  if (!is_blank(text)) turn->last_piece = now;
+  if (turn->first_piece == base::SteadyTime{}) {
+    turn->first_piece = now;
+    watch_pieces(turn, context_.jobs.max_age);
+  }
   turn->buffer.add(text);
   for (auto& sentence : turn->buffer.take_complete()) turn->sentences.push_back(std::move(sentence));
   if (final) {
@@ -275,15 +258,23 @@ void SessionImpl::add_piece(const TurnPtr& turn, const json& message) {
   ++turn->piece_count;
 }
 
+// Under the lock. Pieces that the client sent before it heard of the end are none of a new request.
+bool SessionImpl::erase(const TurnPtr& turn) {
+  if (std::erase(turns_, turn) == 0) return false;
+  if (turn->pieces && !turn->final) ended_pieces_.add(turn->id);
+  return true;
+}
+
 // For a turn without a job, under the lock: it can no longer be started, and its place is free before its
 // client hears that it has ended. False: it has ended already.
 bool SessionImpl::take_out(const TurnPtr& turn) {
   turn->ticket.reset();
-  return std::erase(turns_, turn) > 0;
+  return erase(turn);
 }
 
-// Later and without the lock: the end of a turn takes it.
+// Under the lock; the client is told later and without it: the end of a turn takes it.
 void SessionImpl::fail_turn(const TurnPtr& turn, const ApiFailure& failure) {
+  if (std::exchange(turn->failed, true)) return;
   context_.text_loop.post([turn, failure, self = shared_from_this()] {
     std::shared_ptr<SpeechJob> job;
     {
@@ -306,19 +297,29 @@ void SessionImpl::watch_pieces(const TurnPtr& turn, base::Duration wait) {
     const auto waiting = left.lock();
     if (!self || !waiting) return;
     Lock lock(self->mutex_);
-    if (self->ended_ || waiting->final) return;
+    if (self->ended_ || waiting->final || waiting->failed) return;
     const auto& jobs = self->context_.jobs;
-    const auto silent = jobs.clock.steady() - waiting->last_piece;
-    if (silent < jobs.max_age) return self->watch_pieces(waiting, jobs.max_age - silent);
-    self->fail_turn(waiting, {ApiError::kRequestStale,
-                              fmt::format("no text came for {:.1f} s; end a request with \"final\": true",
-                                          base::to_s(silent))});
+    const auto now = jobs.clock.steady();
+    const auto silent = now - waiting->last_piece;
+    const auto taken = now - waiting->first_piece;
+    const auto most = jobs.max_age * kMostSilences;
+    if (silent < jobs.max_age && taken < most)
+      return self->watch_pieces(waiting, std::min<base::Duration>(jobs.max_age - silent, most - taken));
+    self->fail_turn(
+        waiting,
+        {ApiError::kRequestStale,
+         silent < jobs.max_age ? fmt::format("its text has been coming for {:.1f} s; end a request with "
+                                             "\"final\": true and begin another",
+                                             base::to_s(taken))
+                               : fmt::format("no text came for {:.1f} s; end a request with \"final\": true",
+                                             base::to_s(silent))});
   });
 }
 
 void SessionImpl::after_pause(const TurnPtr& turn, std::uint64_t piece_count) {
   Lock lock(mutex_);
-  if (ended_ || turn->final || turn->piece_count != piece_count || turn->buffer.empty()) return;
+  if (ended_ || turn->final || turn->failed || turn->piece_count != piece_count || turn->buffer.empty())
+    return;
   turn->sentences.push_back(turn->buffer.take_rest());
   run_front(lock);
 }
@@ -328,6 +329,7 @@ void SessionImpl::run_front(Lock& lock) {
   (void)lock;
   if (turns_.empty() || ended_) return;
   Turn& turn = *turns_.front();
+  if (turn.failed) return;  // its end calls again
   if (turn.job) return feed(turn);
   if (turn.pieces && turn.sentences.empty() && !turn.final) return;  // nothing to say yet
   turn.job = std::make_shared<SpeechJob>(context_.jobs, turn.sink, std::move(turn.ticket),
@@ -372,7 +374,7 @@ void SessionImpl::cancel(const std::string& id) {
 
 void SessionImpl::turn_ended(const TurnPtr& turn) {
   Lock lock(mutex_);
-  if (turn) std::erase(turns_, turn);
+  if (turn) erase(turn);
   if (turns_.empty()) socket_->set_busy(false);
   run_front(lock);
   close_if_done(lock);

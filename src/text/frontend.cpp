@@ -76,6 +76,12 @@ SegmentLimits limits_at(const SegmentLimits& limits, double speed) {
   return {scaled(limits.most), scaled(limits.aim), scaled(limits.first), scaled(limits.tiny)};
 }
 
+double asked_pauses(std::string_view utf8_text) {
+  double total = 0.0;
+  for (const auto& piece : split_markup(clean(utf8_text).text)) total += piece.pause_s;
+  return total;
+}
+
 struct Frontend::State {
   State(const FrontendOptions& o, Vocab v, Lexicon american, Lexicon british)
       : options(o),

@@ -39,6 +39,10 @@ struct TextSegment {
   double pause_after_at(double speed) const { return natural_pause_s / speed + asked_pause_s; }
 };
 
+inline constexpr double kLongestTotalPauseS = 60.0;  // of all [pause:...] in one text
+// What the [pause:...] of a text add up to, within that limit; also of one that has nothing else to say.
+double asked_pauses(std::string_view utf8_text);
+
 // Of speech at speed 1; see limits_at.
 struct SegmentLimits {
   std::size_t most = 510;   // tokens; never exceeded

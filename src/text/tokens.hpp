@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/frontend.hpp"
+
 namespace headroom::text {
 
 struct Token {
@@ -30,8 +32,7 @@ struct Piece {
   double pause_s = 0;
 };
 
-inline constexpr double kLongestPauseS = 10.0;       // of one [pause:...]
-inline constexpr double kLongestTotalPauseS = 60.0;  // of all in one text
+inline constexpr double kLongestPauseS = 10.0;  // of one [pause:...]
 
 std::vector<Piece> split_markup(std::string_view clean_text);
 // Appends the tokens of plain text; returns the number of symbols left out.

@@ -38,6 +38,22 @@ def test_a_session_speaks_with_phonemes_and_pieces_sound_whole(serve):
         assert len(pieces.end["timings"]["segments"]) == 2 and pieces.end["phonemes"].count(".") == 2
 
 
+@pytest.mark.parametrize("pieces", [("Hello there. ", "[pause:3s] And now ", "we go."),
+                                    ("Hello there.\n\n", "[pause:2s]\n\n", "[pause:1s] And now we go."),
+                                    ("Hello there. And now we go. ", "[pause:1s]", "\n\n[pause:2s]")])
+def test_pauses_of_a_text_in_pieces_are_those_of_the_whole(serve, pieces):
+    with session(serve) as link:
+        link.send(json.dumps({"text": "".join(pieces), "request_id": "whole"}))
+        whole = hear(link, "whole").end
+        for text in pieces:
+            link.send(json.dumps({"type": "text", "request_id": "pieces", "text": text}))
+        link.send(json.dumps({"type": "text", "request_id": "pieces", "final": True}))
+        end = hear(link, "pieces").end
+    assert whole["duration_s"] > 4
+    # The sentences stand alone here and are spoken a little differently; paragraphs pause for 0.2 s longer.
+    assert end["duration_s"] == pytest.approx(whole["duration_s"], abs=0.6)
+
+
 def test_slow_speech_comes_in_segments_no_longer_than_usual(serve):
     text = "The river runs along the old wall and turns to the east behind the mill where the children of the village swim."
     with session(serve) as link:

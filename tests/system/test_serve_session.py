@@ -133,7 +133,8 @@ def test_close_finishes_what_was_asked_and_says_1000(serve):
     ("not json", "invalid_json"), ("[]", "invalid_json"), (b"\x00\xff", "invalid_json"), ("[" * 100_000, "invalid_json"),
     ('{"text":""}', "missing_text"), ("{}", "missing_text"), ('{"type":"dance"}', "invalid_field"), ('{"request_id":7}', "invalid_field"),
     ('{"type":"text","text":"no id"}', "invalid_field"), ('{"text":"a","voice":"../x"}', "unknown_voice"),
-    ('{"text":"a","speed":%s}' % ("[" * 5000 + "]" * 5000), "invalid_speed"), ('{"type":"text","request_id":"x","text":7}', "missing_text"),
+    ('{"text":"a","speed":%s}' % ("[" * 15 + "]" * 15), "invalid_speed"), ('{"a":%s}' % ("[" * 16 + "]" * 16), "invalid_json"),
+    ('{"a":[%s0]}' % ("[]," * 300_000), "invalid_json"), ('{"type":"text","request_id":"x","text":7}', "missing_text"),
     (json.dumps({"text": "a" * 10_001}), "text_too_long"), ('{"type":"cancel","request_id":"x"}', "not_found"),
 ])
 def test_wrong_messages_are_answered_and_the_session_goes_on(serve, message, code):
@@ -154,6 +155,91 @@ def test_an_id_in_use_and_too_long_pieces_are_refused(serve):
         assert json.loads(link.recv(timeout=20))["error"]["code"] == "text_too_long"
         link.send(json.dumps({"text": "Two", "request_id": "a"}))  # the name is free again
         assert hear(link, "a").audio
+
+
+def piece(link, request_id, text, **more):
+    link.send(json.dumps({"type": "text", "request_id": request_id, "text": text, **more}))
+
+
+def test_late_pieces_of_a_cancelled_text_open_nothing(serve):
+    with session(serve) as link:
+        piece(link, "r", "Not a whole sentence")
+        link.send(json.dumps({"type": "cancel", "request_id": "r"}))
+        assert json.loads(link.recv(timeout=20))["cancelled"]
+        piece(link, "r", " and more. And more")
+        piece(link, "r", "", voice="no such voice")
+        link.send(json.dumps({"text": "Next.", "request_id": "s"}))
+        assert hear(link, "s").audio  # and nothing of r, which would have come first
+        assert metric(serve, "headroom_outstanding_requests") == "0"
+        piece(link, "r", " the end.", final=True)  # dropped too; now the id is free
+        piece(link, "r", "Anew.", final=True)
+        assert hear(link, "r").end["characters"] == len("Anew.")
+
+
+def test_late_pieces_of_a_text_that_is_being_spoken_open_nothing(tmp_path):
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "300")
+    try:
+        with session(server) as link:
+            piece(link, "r", "One sentence. And")
+            wait_for(lambda: metric(server, "headroom_outstanding_requests") == "1")
+            link.send(json.dumps({"type": "cancel", "request_id": "r"}))
+            piece(link, "r", " another. And")
+            link.send(json.dumps({"text": "Whole.", "request_id": "r"}))  # a whole text is a new request
+            kinds = []
+            while kinds.count("synthesis_complete") < 2:
+                message = link.recv(timeout=20)
+                if isinstance(message, str):
+                    kinds.append(json.loads(message)["type"])
+            assert kinds.count("error") == 0
+            assert json.loads(message)["characters"] == len("Whole.")
+    finally:
+        server.stop()
+
+
+def test_the_rest_of_a_text_that_grew_too_long_is_not_spoken(serve):
+    with session(serve) as link:
+        piece(link, "r", "x" * 9000)
+        piece(link, "r", "y" * 2000)
+        piece(link, "r", "The rest.", final=True)
+        assert json.loads(link.recv(timeout=20))["error"]["code"] == "text_too_long"
+        link.send(json.dumps({"text": "Next.", "request_id": "s"}))
+        assert hear(link, "s").audio
+
+
+def test_pieces_without_text_take_no_place_and_keep_none(tmp_path):
+    server = Serve(tmp_path, *PACED, "--max-queue-depth", "2", "--max-request-age", "1s")
+    try:
+        with session(server) as link:
+            for number in range(5):
+                piece(link, f"h{number}", " " * (number % 2))
+            piece(link, "last", "", final=True)
+            error = json.loads(link.recv(timeout=20))  # all of them have been read
+            assert (error["request_id"], error["error"]["code"]) == ("last", "missing_text")
+            assert metric(server, "headroom_outstanding_requests") == "0"
+            assert server.say(text="Over HTTP.").status_code == 200
+            piece(link, "a", "Unfinished")
+            while error["request_id"] != "a":
+                piece(link, "a", " ")
+                with contextlib.suppress(TimeoutError):
+                    error = json.loads(link.recv(timeout=0.1))
+            assert error["error"]["code"] == "request_stale" and "no text came" in error["error"]["message"]
+    finally:
+        server.stop()
+
+
+def test_a_text_in_pieces_may_not_go_on_for_ever(tmp_path):
+    server = Serve(tmp_path, *PACED, "--max-request-age", "200ms")
+    try:
+        with session(server) as link:
+            error = None
+            while not error:
+                piece(link, "a", "word ")
+                with contextlib.suppress(TimeoutError):
+                    error = json.loads(link.recv(timeout=0.05))
+            assert error["error"]["code"] == "request_stale" and "has been coming for" in error["error"]["message"]
+            assert metric(server, "headroom_outstanding_requests") == "0"
+    finally:
+        server.stop()
 
 
 def test_admission_counts_sessions_by_their_requests(tmp_path):
