@@ -100,7 +100,7 @@ class Provider final : public Credentials {
         ErrorCode::kUnauthenticated,
         "no AWS credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile with "
         "--profile, or log in with `aws sso login` (for tts-local any values do: `tts-local up` prints them)",
-        error == 0 ? "" : crt_error_text(error));
+        std::string(kNoCredentials) + (error == 0 ? "" : ": " + crt_error_text(error)));
   }
   Handle handle_;
   Latch latch_;

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "aws/runtime.hpp"
 #include "aws/settings.hpp"
@@ -33,6 +34,14 @@ class Credentials {
   struct Handle;  // defined in crt.hpp
   virtual Handle& handle() = 0;
 };
+
+// The context of a kUnauthenticated that came of no credentials, so that no request left this machine, begins
+// so; what the service rejected has its error's name there.
+inline constexpr std::string_view kNoCredentials = "no credentials";
+inline bool is_missing_credentials(const base::Error& error) {
+  return error.code == base::ErrorCode::kUnauthenticated &&
+         std::string_view(error.context).substr(0, kNoCredentials.size()) == kNoCredentials;
+}
 
 // AWS key ids have at least 16 characters (IAM API, AccessKeyIdType); shorter ones are a local stand-in's
 // dummies.

@@ -182,7 +182,7 @@ class AwsTransport final : public Transport {
             what +
                 "no AWS credentials could be had; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or name a "
                 "--profile",
-            crt_error_text(error)};
+            std::string(kNoCredentials) + ": " + crt_error_text(error)};
       }
       // A connection that was never made has done nothing: always safe to try again.
       const bool refused = error == AWS_IO_SOCKET_CONNECTION_REFUSED || error == AWS_IO_SOCKET_TIMEOUT;

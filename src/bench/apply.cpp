@@ -40,7 +40,7 @@ Result<void> check_endpoint(Session& session, const Situation& now) {
         ErrorCode::kConflict,
         fmt::format("run {} holds endpoint '{}' for a measurement; let it end, or restore what it "
                     "left: {}",
-                    (*tag)->run_id, session.endpoint(), now.commands.thaw()));
+                    (*tag)->run_id, session.endpoint(), thaw_line(now.commands, **tag)));
   }
   auto stack = owning_stack(session, now.live.endpoint.arn, now.deployed);
   if (!stack) return tl::unexpected(stack.error());

@@ -123,9 +123,7 @@ int run_online(const AllOptions& o, const Row& row, const std::vector<base::Sett
   return row.run(**session);
 }
 
-}  // namespace
-
-int run_command_line(int argc, const char* const* argv) {
+int run_parsed(int argc, const char* const* argv) {
   AllOptions options;
   const auto rows = make_rows(options);
   base::Program program;
@@ -174,6 +172,17 @@ int run_command_line(int argc, const char* const* argv) {
     if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);
   }
   return base::kExitUsage;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  const int code = run_parsed(argc, argv);
+  // What was printed may be the result itself (export, cost, --json): lost, the command has failed.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  print_err(
+      "tts-bench: what was to be printed could not all be written to standard output; is the disk full?");
+  return code == base::kExitGood ? base::kExitFailed : code;
 }
 
 }  // namespace headroom::bench

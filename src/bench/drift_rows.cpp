@@ -25,10 +25,11 @@ std::vector<Check> endpoint_rows(const DriftInput& in) {
 std::vector<Check> freeze_rows(const DriftInput& in) {
   std::vector<Check> out = in.spoilt_freezes;
   const auto row = [&](const std::string& id, const FreezeRecord& record, const std::string& more) {
-    out.push_back(
-        {id, "ERROR",
-         fmt::format("run {} froze the endpoint at {} instance(s){}", record.run_id, record.desired, more),
-         "not frozen", in.commands.thaw()});
+    out.push_back({id, "ERROR",
+                   fmt::format("run {} froze {} at {} instance(s){}", record.run_id,
+                               record.variant.empty() ? "the endpoint" : "variant '" + record.variant + "'",
+                               record.desired, more),
+                   "not frozen", thaw_line(in.commands, record)});
   };
   const std::string alive = in.journal_alive ? ", and still measures: let it end" : "";
   if (in.tag) row("freeze.tag", *in.tag, in.journal && in.journal->run_id == in.tag->run_id ? alive : "");

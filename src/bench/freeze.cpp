@@ -18,7 +18,8 @@ using base::ErrorCode;
 constexpr auto kTagSettle = std::chrono::seconds(2);
 constexpr auto kClaimLimit = std::chrono::seconds(1);  // from reading the tag to having written it
 constexpr auto kPoll = std::chrono::milliseconds(500);
-constexpr auto kPatience = std::chrono::minutes(60);  // SPEC 2.4: an instance may take long
+constexpr auto kPatience = std::chrono::minutes(60);   // SPEC 2.4: an instance may take long
+constexpr auto kLoginGrace = std::chrono::minutes(5);  // for rejected credentials to be renewed
 
 // SageMaker refuses a change while the endpoint is Updating; that passes.
 bool busy(const Error& error) {
@@ -27,26 +28,22 @@ bool busy(const Error& error) {
          error.message.find("Updating") != std::string::npos;
 }
 
-// While restoring nearly every failure is worth another try: a stall of the API must not leave an endpoint
-// pinned.
-bool hopeless(const Error& error) {
-  if (busy(error)) return false;
-  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kForbidden ||
-         error.code == ErrorCode::kUnauthenticated || error.code == ErrorCode::kInvalidArgument ||
-         error.code == ErrorCode::kRefused;
+std::string whose(const FreezeRecord& record, const std::string& endpoint) {
+  const std::string variant = record.variant.empty() ? "" : fmt::format("variant '{}' of ", record.variant);
+  return fmt::format("{}endpoint '{}'", variant, endpoint);
 }
 
 Error cancelled() { return {ErrorCode::kCancelled, "interrupted", {}}; }
 
 std::string thaw_command(Session& session) { return commands_for(session, {}).bench("thaw"); }
 
-// `action` until it works, is hopeless, or patience ends; says once what it waits for.
+// `action` until it works or patience with its error ends; says once what it waits for.
 template <class F>
 auto persist(Session& session, const char* what, F&& action) -> decltype(action()) {
-  const auto deadline = base::Deadline::after(session.clock(), kPatience);
+  const auto began = session.clock().steady();
   for (bool told = false;; told = true) {
     auto result = action();
-    if (result || hopeless(result.error()) || deadline.passed(session.clock())) return result;
+    if (result || session.clock().steady() - began >= restore_patience(result.error())) return result;
     if (!told) session.complain(fmt::format("restoring: waiting to {} ({})", what, result.error().message));
     std::this_thread::sleep_for(kPoll);
   }
@@ -54,11 +51,28 @@ auto persist(Session& session, const char* what, F&& action) -> decltype(action(
 
 }  // namespace
 
+base::Duration restore_patience(const Error& error) {
+  if (busy(error)) return kPatience;
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+    case ErrorCode::kForbidden:
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kRefused:
+      return {};
+    case ErrorCode::kUnauthenticated:
+      return aws::is_missing_credentials(error) ? base::Duration(kPatience) : base::Duration(kLoginGrace);
+    default:
+      return kPatience;
+  }
+}
+
 Freeze::Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock)
     : session_(&session),
       endpoint_arn_(std::move(endpoint_arn)),
       record_(std::move(record)),
-      lock_(std::move(lock)) {}
+      lock_(std::move(lock)) {
+  record_.variant = session.variant();  // whatever is restored is this one
+}
 
 Freeze::Freeze(Freeze&& other) noexcept
     : session_(other.session_),
@@ -310,10 +324,10 @@ base::Result<void> Freeze::claim() {
   const auto held_by_other = [&](const FreezeRecord& other) {
     return base::fail(
         ErrorCode::kConflict,
-        fmt::format("run {} holds endpoint '{}' since {}; wait until it ends, or, if it was killed, run: {}",
-                    other.run_id, session_->endpoint(),
+        fmt::format("run {} holds {} since {}; wait until it ends, or, if it was killed, run: {}",
+                    other.run_id, whose(other, session_->endpoint()),
                     base::format_iso8601(base::WallTime{std::chrono::seconds{other.epoch_s}}),
-                    thaw_command(*session_)));
+                    thaw_line(commands_for(*session_, {}), other)));
   };
   const auto looked = session_->clock().steady();
   auto tag = read_freeze_tag(*session_, endpoint_arn_);

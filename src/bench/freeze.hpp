@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "bench/checks.hpp"
 #include "bench/session.hpp"
 
 namespace headroom::bench {
@@ -20,6 +21,7 @@ inline constexpr const char* kFreezeTag = "headroom:freeze";
 
 struct FreezeRecord {
   std::string run_id;
+  std::string variant;        // empty: not said (journals, whose name says it, and tags of older versions)
   int desired = 0;            // the count to go back to
   bool has_target = false;    // without one there was nothing to suspend
   aws::SuspendedState flags;  // as they were
@@ -30,10 +32,18 @@ struct FreezeRecord {
   bool operator==(const FreezeRecord&) const = default;
 };
 
-// `v1 run=ID desired=3 flags=000 t=EPOCH`: in, out and scheduled; `flags=-` where there is no scalable
-// target.
+// `v1 run=ID desired=3 flags=000 t=EPOCH variant=NAME`: in, out and scheduled; `flags=-` where there is no
+// scalable target. The tag belongs to the endpoint, so it has to say which variant it froze; older versions
+// did not.
 std::string freeze_tag_text(const FreezeRecord& record);
 std::optional<FreezeRecord> parse_freeze_tag(const std::string& text);
+// Which variant a tag is of; a tag that does not say it is of the endpoint's only one, or nobody knows.
+std::optional<std::string> frozen_variant(const FreezeRecord& tag, const aws::EndpointDescription& endpoint);
+// What to restore, where at least one is there. Of one run the journal is written first and so is never the
+// older; a tag that another run wrote is later than the journal.
+FreezeRecord truth_of(const std::optional<FreezeRecord>& tag, const std::optional<FreezeRecord>& journal);
+// The line that restores `record`, of whichever variant it is.
+std::string thaw_line(Commands commands, const FreezeRecord& record);
 
 // ${XDG_STATE_HOME:-~/.local/state}/headroom/freeze/<endpoint>.<variant>.<hash of URL and region>.json
 std::string journal_path(Session& session);
@@ -56,6 +66,11 @@ class JournalLock {
   explicit JournalLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
 };
+
+// For how long restoring tries again in spite of `error`: nearly every failure passes, and a source of
+// credentials that fails (a process, SSO, instance metadata) does so like any other; credentials that the
+// service itself rejected may be renewed within minutes; what it forbids or does not know stays so.
+base::Duration restore_patience(const base::Error& error);
 
 class Freeze {
  public:

@@ -36,8 +36,9 @@ bool read_flags(const std::string& text, FreezeRecord& record) {
 }  // namespace
 
 std::string freeze_tag_text(const FreezeRecord& record) {
-  return fmt::format("v1 run={} desired={} flags={} t={}", record.run_id, record.desired, flags_text(record),
-                     record.epoch_s);
+  const std::string variant = record.variant.empty() ? "" : " variant=" + record.variant;
+  return fmt::format("v1 run={} desired={} flags={} t={}{}", record.run_id, record.desired,
+                     flags_text(record), record.epoch_s, variant);
 }
 
 std::optional<FreezeRecord> parse_freeze_tag(const std::string& text) {
@@ -52,6 +53,10 @@ std::optional<FreezeRecord> parse_freeze_tag(const std::string& text) {
     const std::string key = word.substr(0, equals);
     const std::string value = word.substr(equals + 1);
     const auto number = base::parse_integer(value);
+    if (key == "variant" && record.variant.empty() && base::is_sagemaker_name(value)) {
+      record.variant = value;
+      continue;
+    }
     if (key == "run" && base::is_run_id(value))
       record.run_id = value;
     else if (key == "desired" && number && *number >= 0)
@@ -63,6 +68,22 @@ std::optional<FreezeRecord> parse_freeze_tag(const std::string& text) {
     ++seen;
   }
   return seen == 4 ? std::optional(record) : std::nullopt;
+}
+
+std::optional<std::string> frozen_variant(const FreezeRecord& tag, const aws::EndpointDescription& endpoint) {
+  if (!tag.variant.empty()) return tag.variant;
+  if (endpoint.variants.size() == 1) return endpoint.variants.front().name;
+  return std::nullopt;
+}
+
+FreezeRecord truth_of(const std::optional<FreezeRecord>& tag, const std::optional<FreezeRecord>& journal) {
+  const bool same_run = tag && journal && tag->run_id == journal->run_id;
+  return tag && !same_run ? *tag : journal.value_or(FreezeRecord{});
+}
+
+std::string thaw_line(Commands commands, const FreezeRecord& record) {
+  if (!record.variant.empty()) commands.variant = record.variant;
+  return commands.thaw();
 }
 
 std::string journal_path(Session& session) {
@@ -99,9 +120,8 @@ base::Result<std::optional<FreezeRecord>> read_journal(const std::string& path) 
         base::ErrorCode::kInvalidData,
         fmt::format("{} is not a freeze journal; restore the endpoint by hand, then delete it", path));
   };
-  if (!body.is_object() || body.value("schema", "") != "headroom/freeze" || !body.contains("run"))
-    return bad();
   try {
+    if (body.at("schema").get<std::string>() != "headroom/freeze") return bad();
     record.run_id = body.at("run").get<std::string>();
     record.desired = body.at("desired").get<int>();
     record.epoch_s = body.at("t").get<std::int64_t>();

@@ -326,19 +326,21 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                        options.method == "ladder" ? options.rungs.back() : options.max_n);
   if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
+  base::Result<void> restored;  // a failure does not make what was measured untrue
   if (bare) {
     measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
   } else {
     auto freeze = Freeze::engage(session, *live, 1);
     if (!freeze) return end_with(session, freeze.error());
     measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
-    if (auto back = freeze->restore(); !back) return end_with(session, back.error());
+    restored = freeze->restore();
   }
   const auto lost = (*rig)->close_or_warn(session);
   if (!measured) {
     if (base::file_exists(partial_path(session)))
       session.complain("the rungs held so far are kept: the same command with --resume goes on from there");
-    return end_with(session, measured.error());
+    const int code = end_with(session, measured.error());
+    return restored ? code : end_with(session, restored.error());
   }
   const auto joined =
       bare ? base::Result<void>() : join_metric(session, measured->runs[measured->chosen].rungs);
@@ -349,13 +351,21 @@ int run_qmax(const QmaxOptions& options, Session& session) {
   if (interrupted)
     a.header.notes.push_back(
         "interrupted while waiting for the metric: the calibration ratio may be missing");
+  if (!restored) a.header.notes.push_back("measured, but " + restored.error().message);
   const std::string path = session.folder() + "/qmax.json";
-  if (auto written = artifact::write_artifact(path, a); !written) return end_with(session, written.error());
+  if (auto written = artifact::write_artifact(path, a); !written) {
+    if (!restored) session.complain(base::describe(restored.error()));
+    return end_with(session, written.error());
+  }
   (void)base::remove_file(partial_path(session));
   if (session.options().json) {
     if (auto text = artifact::to_json_text(a)) std::fputs(text->c_str(), stdout);
   }
   explain(session, a, path);
+  if (!restored) {
+    (void)end_with(session, restored.error());
+    return base::kExitFailed;
+  }
   return interrupted ? base::kExitInterrupted : verdict_code(options, a);
 }
 

@@ -17,7 +17,7 @@ int end_with(Session& session, const base::Error& error) {
 
 // What thaw needs to know of the endpoint; less than a measurement does, since a model may be gone by now.
 struct Standing {
-  std::string arn;
+  aws::EndpointDescription endpoint;
   int desired = 0;
   bool suspended = false;
   bool has_target = false;
@@ -30,10 +30,10 @@ base::Result<Standing> read_standing(Session& session) {
       {aws::variant_resource_id(session.endpoint(), session.variant())}, session.soon());
   if (!targets) return tl::unexpected(targets.error());
   Standing standing;
-  standing.arn = endpoint->arn;
   if (const auto* variant = endpoint->variant(session.variant())) {
     standing.desired = variant->desired_instance_count.value_or(0);
   }
+  standing.endpoint = std::move(*endpoint);
   standing.has_target = !targets->empty();
   standing.suspended = standing.has_target && targets->front().suspended != aws::SuspendedState{};
   return standing;
@@ -77,9 +77,35 @@ int thaw_unknown(const ThawOptions& options, Session& session, const Standing& s
   record.run_id = session.run_id();
   record.desired = *options.desired;
   record.has_target = standing.has_target;
-  auto freeze = Freeze::adopt(session, standing.arn, record, std::move(lock));
+  auto freeze = Freeze::adopt(session, standing.endpoint.arn, record, std::move(lock));
   if (auto done = freeze.restore(); !done) return end_with(session, done.error());
   return base::kExitGood;
+}
+
+// The endpoint has one tag for all its variants: what another one's run wrote must not be restored here.
+base::Result<void> check_owner(Session& session, const Standing& standing,
+                               const std::optional<FreezeRecord>& tag,
+                               const std::optional<FreezeRecord>& journal) {
+  if (!tag || (journal && journal->run_id == tag->run_id)) return {};  // our journal says whose it is
+  const auto owner = frozen_variant(*tag, standing.endpoint);
+  if (!owner) {
+    return base::fail(
+        base::ErrorCode::kRefused,
+        fmt::format("the tag {} of endpoint '{}' is of run {} and does not say which of the {} variants it "
+                    "froze ({} instance(s), written by an older version); thaw on the machine that measured, "
+                    "or set count and flags by hand and delete the tag: {}",
+                    kFreezeTag, session.endpoint(), tag->run_id, standing.endpoint.variants.size(),
+                    tag->desired,
+                    commands_for(session, {})
+                        .aws(fmt::format("sagemaker delete-tags --resource-arn {} --tag-keys {}",
+                                         standing.endpoint.arn, kFreezeTag))));
+  }
+  if (*owner == session.variant()) return {};
+  return base::fail(base::ErrorCode::kRefused,
+                    fmt::format("run {} froze variant '{}' of endpoint '{}', not '{}'; nothing was changed; "
+                                "run: {}",
+                                tag->run_id, *owner, session.endpoint(), session.variant(),
+                                thaw_line(commands_for(session, {}), *tag)));
 }
 
 }  // namespace
@@ -103,7 +129,7 @@ int run_thaw(const ThawOptions& options, Session& session) {
     return thaw_deleted(options, session, standing.error());
   if (!standing) return end_with(session, standing.error());
   auto journal = read_journal(journal_path(session));
-  auto tag = read_freeze_tag(session, standing->arn);
+  auto tag = read_freeze_tag(session, standing->endpoint.arn);
   // One that cannot be read does not stand in the way of the other.
   const auto known = [](const auto& read) { return read && *read; };
   if (!known(tag) && !known(journal)) {
@@ -111,18 +137,20 @@ int run_thaw(const ThawOptions& options, Session& session) {
     if (!journal) return end_with(session, journal.error());
     return thaw_unknown(options, session, *standing, std::move(*lock));
   }
-  // A tag that another run wrote later than the journal is the truth about the endpoint.
-  const FreezeRecord record = known(tag) ? **tag : **journal;
+  const auto of = [](const auto& read) { return read ? *read : std::nullopt; };
+  if (auto ours = check_owner(session, *standing, of(tag), of(journal)); !ours)
+    return end_with(session, ours.error());
+  const FreezeRecord record = truth_of(of(tag), of(journal));
   session.say(fmt::format("run {} froze '{}': {} instance(s), flags in/out/scheduled {}{}{} (from the {})",
                           record.run_id, session.endpoint(), record.desired, int(record.flags.scale_in),
                           int(record.flags.scale_out), int(record.flags.scheduled),
-                          known(tag) ? "endpoint's tag" : "journal"));
+                          known(tag) && record == **tag ? "endpoint's tag" : "journal"));
   if (options.dry_run) {
     session.say("dry run: nothing was changed");
     return base::kExitGood;
   }
   if (auto yes = session.consent("restore that", 0); !yes) return end_with(session, yes.error());
-  auto freeze = Freeze::adopt(session, standing->arn, record, std::move(*lock));
+  auto freeze = Freeze::adopt(session, standing->endpoint.arn, record, std::move(*lock));
   if (auto done = freeze.restore(); !done) return end_with(session, done.error());
   return base::kExitGood;
 }

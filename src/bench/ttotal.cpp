@@ -73,6 +73,7 @@ base::Result<Prepared> prepare(const TtotalOptions& options, Session& session, c
 struct Measured {
   std::vector<Outcome> runs;
   capacity::Counts counts;
+  base::Result<void> restored;  // a failure does not make what was measured untrue
   bool recovered() const {
     return !runs.empty() &&
            std::all_of(runs.begin(), runs.end(), [](const Outcome& o) { return o.recovered; });
@@ -189,14 +190,17 @@ base::Result<Freeze> adopt_running(Session& session, const LiveEndpoint& live, c
   if (!lock) return tl::unexpected(lock.error());
   auto record = read_freeze_tag(session, live.endpoint.arn);
   if (!record) return tl::unexpected(record.error());
-  if (!*record || (*record)->run_id != clock.freeze_run) {
+  const bool ours = *record && frozen_variant(**record, live.endpoint) == session.variant();
+  if (!ours || (*record)->run_id != clock.freeze_run) {
     return base::fail(
         ErrorCode::kRefused,
         fmt::format("endpoint '{}' is not frozen by the run whose clock {} holds (thawed since?); measure "
                     "without --resume",
                     session.endpoint(), clock_path(session)));
   }
-  return Freeze::adopt(session, live.endpoint.arn, **record, std::move(*lock));
+  const auto journal = read_journal(journal_path(session));
+  return Freeze::adopt(session, live.endpoint.arn, truth_of(*record, journal.value_or(std::nullopt)),
+                       std::move(*lock));
 }
 
 base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session& session, Prepared& prepared,
@@ -229,8 +233,14 @@ base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session&
   rig.driver().stop(std::chrono::seconds(measured ? 10 : 1));
   if (measured) measured->counts = count_all(rig.driver());
   auto back = freeze->restore();
-  (void)base::remove_file(clock_path(session));
-  if (!back) return tl::unexpected(back.error());
+  // What is still frozen and has not been measured may be gone on with.
+  if (back || measured) (void)base::remove_file(clock_path(session));
+  if (measured) {
+    measured->restored = back;
+  } else if (!back) {
+    session.complain("tts-bench ttotal: " + base::describe(measured.error()));
+    return tl::unexpected(back.error());
+  }
   return measured;
 }
 
@@ -268,7 +278,11 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   rig->reset();
   if (!measured) return end_with(session, measured.error());
   auto a = to_artifact(options, session, *prepared, *measured);
-  if (!a) return end_with(session, a.error());
+  if (!a) {
+    if (!measured->restored) session.complain(base::describe(measured->restored.error()));
+    return end_with(session, a.error());
+  }
+  if (!measured->restored) a->header.notes.push_back("measured, but " + measured->restored.error().message);
   if (lost) a->header.notes.push_back(*lost);
   const std::string path = session.folder() + "/ttotal.json";
   if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
@@ -276,6 +290,10 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
     if (auto text = artifact::to_json_text(*a)) std::fputs(text->c_str(), stdout);
   }
   explain(session, *a, path);
+  if (!measured->restored) {
+    (void)end_with(session, measured->restored.error());
+    return base::kExitFailed;
+  }
   return measured->recovered() ? base::kExitGood : base::kExitInconclusive;
 }
 

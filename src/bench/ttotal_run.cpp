@@ -247,8 +247,8 @@ base::Result<RunningClock> load_clock(const Session& session) {
         ErrorCode::kInvalidData,
         fmt::format("{} is not the clock of a ttotal; delete it and measure anew", clock_path(session)));
   };
-  if (!body.is_object() || body.value("schema", "") != "headroom/ttotal-clock") return bad();
   try {
+    if (body.at("schema").get<std::string>() != "headroom/ttotal-clock") return bad();
     RunningClock c;
     c.freeze_run = body.at("freeze_run").get<std::string>();
     const auto load_applied = base::parse_iso8601(body.at("load_applied").get<std::string>());

@@ -167,8 +167,9 @@ base::Result<void> export_csv(const std::string& path, const std::function<void(
   };
   const auto head = reader.line();
   const json about = json::parse(head.value_or(""), nullptr, false);
-  if (!about.is_object() || about.value("schema", "") != "headroom/requests" ||
-      about.value("version", 0) != 1)
+  // Compared as JSON: a value of another type is different, not an exception.
+  if (!about.is_object() || about.value("schema", json()) != json("headroom/requests") ||
+      about.value("version", json()) != json(1))
     return bad(1, "this is no file of requests (schema headroom/requests, version 1)");
   std::string line;
   for (const char* column : kColumns) line += (line.empty() ? "" : ",") + std::string(column);

@@ -12,7 +12,7 @@ import time
 import jsonschema
 import pytest
 from bench_tools import FAST_PACE, PUBLISHED_PACE, Bench, paced_cloud, register_target, standing
-from local_cloud import BIN, ROOT, SLOW, LocalCloud, alive, children, make_endpoint, wait_for
+from local_cloud import BIN, ROOT, SLOW, LocalCloud, alive, children, make_endpoint, wait_for, wait_status
 
 pytestmark = pytest.mark.alone
 
@@ -426,3 +426,35 @@ def test_thaw_knows_from_the_tag_alone_and_asks_when_nobody_knows(fast, tmp_path
     bench.ok("thaw", "--yes", "--desired", "2")
     assert standing(cloud)["flags"] == {"DynamicScalingInSuspended": False, "DynamicScalingOutSuspended": False,
                                         "ScheduledScalingSuspended": False}
+
+
+def test_thaw_of_another_variant_restores_nothing_and_names_the_right_one(tmp_path):
+    """The tag is the endpoint's, the freeze is a variant's: what one variant's run left is not restored to another."""
+    cloud = LocalCloud(tmp_path / "cloud", serve=BIN / "tts-serve")
+    try:
+        sagemaker = cloud.client("sagemaker")
+        sagemaker.create_model(ModelName="e", PrimaryContainer={"Image": "image:1", "Environment": FAST_PACE})
+        sagemaker.create_endpoint_config(EndpointConfigName="e", ProductionVariants=[
+            {"VariantName": name, "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": count}
+            for name, count in (("A", 2), ("B", 1))])
+        sagemaker.create_endpoint(EndpointName="e", EndpointConfigName="e")
+        wait_status(sagemaker)
+
+        def counts() -> dict:
+            return {variant["VariantName"]: variant["DesiredInstanceCount"]
+                    for variant in sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"]}
+
+        bench = Bench(cloud, tmp_path)
+        run = bench.start("qmax", "--variant", "A", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60", "--judge", "1")
+        wait_for(lambda: counts() == {"A": 1, "B": 1})
+        run.kill()
+        run.wait()
+        run.stdout.close()
+        elsewhere = Bench(cloud, tmp_path / "elsewhere")
+        wrong = elsewhere.run("thaw", "--variant", "B", "--yes")
+        assert wrong.returncode == 3 and "variant 'A'" in wrong.stdout and "thaw --endpoint e --variant A" in wrong.stdout, wrong.stdout
+        assert counts() == {"A": 1, "B": 1}
+        elsewhere.ok("thaw", "--variant", "A", "--yes")
+        assert counts() == {"A": 2, "B": 1}
+    finally:
+        cloud.stop()
