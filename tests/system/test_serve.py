@@ -58,7 +58,7 @@ def test_bad_input_names_the_thing(serve, body, status, code, names):
 
 def test_sixty_thousand_characters_with_the_limit_raised_lose_nothing(tmp_path):
     server = Serve(tmp_path, "--engine", "paced", "--service-ms", "0", "--overhead-ms", "0", "--paced-unit", "sentence",
-                   "--max-text", "60000")
+                   "--max-text", "60000", "--max-answer-bytes", "1000000000")
     try:
         sentence = "This sentence is one of very many in a text of the size of a book's chapter. "
         text = (sentence * 800)[:60_000]
