@@ -445,7 +445,8 @@ def test_thaw_of_another_variant_restores_nothing_and_names_the_right_one(tmp_pa
                     for variant in sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"]}
 
         bench = Bench(cloud, tmp_path)
-        run = bench.start("qmax", "--variant", "A", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60", "--judge", "1")
+        run = bench.start("qmax", "--variant", "A", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60",
+                          "--judge", "1")
         wait_for(lambda: counts() == {"A": 1, "B": 1})
         run.kill()
         run.wait()
