@@ -23,8 +23,8 @@ struct JoinOptions {
 struct JoinPlace {
   bool first = true;  // only silence beyond first_lead_s goes: nobody waits for the model's own 0.3 s
   bool last = true;   // the model's own tail stays, no pause is added
-  double pause_before_s =
-      0.0;  // asked for in the text before its first word; not yet in the pause of the one before
+  // Asked for in the text before its first word, and not yet in the pause of the segment before.
+  double pause_before_s = 0.0;
   double pause_after_s = 0.0;  // silence between this segment's last sound and the next one's first
 };
 

@@ -31,9 +31,8 @@ class SentenceBuffer {
   bool inside_markup() const;
 
   std::string text_;
-  std::size_t scanned_ = 0;  // what comes before has no end that was not taken
-  std::size_t markup_end_ =
-      0;  // behind the last markup that was passed: nothing before it is looked at again
+  std::size_t scanned_ = 0;     // what comes before has no end that was not taken
+  std::size_t markup_end_ = 0;  // behind the last markup passed: nothing before it is looked at again
 };
 
 }  // namespace headroom::serve

@@ -14,9 +14,8 @@ constexpr int kIpaWithTie = 0x02 | 0x80 | ('^' << 8);
 constexpr int kByCharacter = 1;  // POS_CHARACTER
 
 // Words of a second language ("(en)read(fr)") are read by a second translator, which keeps what it expects
-// next
-// ("read" as a past after "be") from one text to the next, whatever the voice. Only another second language
-// replaces it, and every voice takes Hangul for Korean.
+// next ("read" as a past after "be") from one text to the next, whatever the voice. Only another second
+// language replaces it, and every voice takes Hangul for Korean.
 constexpr std::string_view kSwitch = "(^";
 constexpr const char* kOtherLanguage = "한";
 

@@ -196,13 +196,9 @@ std::optional<std::string> roman_century(const Match& m) {  // "the XIX century"
 std::optional<std::string> circa(const Match& m) { return "circa " + year(m.g(1), m.style); }
 
 std::optional<std::string> street_direction(const Match& m) {  // "123 N. Main St.", "456 W 3rd Ave."
-  const char d = m.g(2)[0];
-  return std::string(m.g(1)) +
-         (d == 'N'   ? " North "
-          : d == 'S' ? " South "
-          : d == 'E' ? " East "
-                     : " West ") +
-         std::string(m.g(3));
+  constexpr std::string_view kLetters = "NSEW";
+  constexpr std::string_view kNames[] = {" North ", " South ", " East ", " West "};
+  return std::string(m.g(1)) + std::string(kNames[kLetters.find(m.g(2)[0])]) + std::string(m.g(3));
 }
 
 std::optional<std::string> slashed(const Match& m) {  // "b/c", "c/o"
