@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace headroom::text::rules {
@@ -25,6 +26,14 @@ std::optional<std::string_view> name_of(const std::array<std::string_view, N>& n
   });
   if (known == names.end()) return std::nullopt;
   return *known;
+}
+
+// As a pattern: "Monday|Tuesday|...".
+template <std::size_t N>
+std::string any_of_names(const std::array<std::string_view, N>& names) {
+  std::string out;
+  for (const auto name : names) out.append(out.empty() ? "" : "|").append(name);
+  return out;
 }
 
 }  // namespace headroom::text::rules

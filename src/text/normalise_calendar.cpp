@@ -7,8 +7,7 @@ namespace {
 
 // One group; the short forms with or without their dot.
 const std::string kMonthPattern =
-    "(January|February|March|April|May|June|July|August|September|October|November|December|"
-    R"((?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?))";
+    "(" + any_of_names(kMonths) + R"(|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?))";
 
 int number(std::string_view digits) {
   int n = 0;
