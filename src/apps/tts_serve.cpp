@@ -41,6 +41,7 @@ struct Settings {
   base::Duration max_request_age = std::chrono::seconds(56);
   int max_text = 10'000;
   int max_answer_bytes = 64 << 20;
+  int max_unsent_bytes = 0;
   double slo_ms = 3000;
   std::string schedule = "edf";
   int workers = 0;
@@ -115,6 +116,12 @@ base::Program make_program(Settings& s) {
        .target = &s.max_answer_bytes,
        .min = 1024,
        .max = 1 << 30},
+      {.name = "max-unsent-bytes",
+       .help = "most that answers not streamed may hold together until their clients have taken them; then "
+               "the slowest is cut; 0: eight times --max-answer-bytes",
+       .target = &s.max_unsent_bytes,
+       .min = 0,
+       .max = 2'000'000'000},
       {.name = "slo-ms",
        .help = "promised time to first audio byte; the deadline of first segments",
        .target = &s.slo_ms,
@@ -279,6 +286,12 @@ serve::Order order_of(const std::string& schedule) {
   return schedule == "fifo-requests" ? serve::Order::kFifoRequests : serve::Order::kEarliestDeadline;
 }
 
+std::shared_ptr<net::UnsentAnswers> unsent_answers(const Settings& s) {
+  const auto given = static_cast<std::size_t>(s.max_unsent_bytes);
+  const auto largest = static_cast<std::size_t>(s.max_answer_bytes);
+  return std::make_shared<net::UnsentAnswers>(given > 0 ? given : 8 * largest);
+}
+
 base::Result<serve::ServiceOptions> service_options(const Settings& s) {
   if (s.tls_cert.empty() != s.tls_key.empty()) {
     return base::fail(base::ErrorCode::kInvalidArgument,
@@ -315,13 +328,16 @@ int run(const Settings& settings) {
   stages.mark("container_start");
 
   net::Loop loop(1);
-  const auto service_settings = service_options(settings);
+  auto service_settings = service_options(settings);
   if (!service_settings) return fail_start(loop, service_settings.error());
+  const auto unsent = unsent_answers(settings);
+  service_settings->unsent_answers = unsent;
   serve::Service service(loop, clock, *service_settings);
   net::ServerOptions options;
   options.address = settings.host;
   options.port = static_cast<std::uint16_t>(settings.port);
   options.server_name = "tts-serve";
+  options.unsent_answers = unsent;
   options.early_answer = serve::early_response;
   options.tls_certificate_file = settings.tls_cert;
   options.tls_key_file = settings.tls_key;

@@ -21,6 +21,7 @@
 #include "base/result.hpp"
 #include "net/http.hpp"
 #include "net/loop.hpp"
+#include "net/unsent_answers.hpp"
 #include "net/websocket.hpp"
 
 namespace headroom::net {
@@ -29,7 +30,8 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const Request& request() const = 0;
-  virtual void respond(Response response) = 0;  // the whole answer; adds Content-Length and x-request-id
+  // The whole answer; adds Content-Length and x-request-id. A slow client may be cut (unsent_answers.hpp).
+  virtual void respond(Response response) = 0;
   virtual void begin(int status, Headers headers) = 0;  // starts a streamed answer
   virtual void write(std::string chunk) = 0;            // queued; order is kept
   virtual void finish() = 0;                            // clean end
@@ -57,6 +59,9 @@ struct ServerOptions {
   std::chrono::seconds idle_timeout{75};              // between requests on a kept connection
   std::chrono::milliseconds request_timeout{30'000};  // from first byte to whole request
   std::chrono::seconds write_timeout{60};             // no progress while writing
+  // Counts and bounds the bodies of respond() that clients have not taken yet; not null.
+  std::shared_ptr<UnsentAnswers> unsent_answers =
+      std::make_shared<UnsentAnswers>(UnsentAnswers::kDefaultLimit);
   std::string server_name = "headroom";
   std::string tls_certificate_file;  // PEM chain; with tls_key_file: https and wss instead of http and ws
   std::string tls_key_file;

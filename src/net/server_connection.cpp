@@ -5,20 +5,19 @@
 // dropped.
 #include "net/server_connection.hpp"
 
-#include <algorithm>
-#include <random>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
 #include <poll.h>
 
 #include "net/answer_bytes.hpp"
 #include "net/outbox.hpp"
+#include "net/request_reader.hpp"
 #include "net/transport.hpp"
 #include "net/ws_session.hpp"
 
@@ -31,47 +30,11 @@ namespace http = boost::beast::http;
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 constexpr auto kTlsTimeout = std::chrono::seconds(10);
 constexpr auto kGoodByeTime = std::chrono::seconds(2);
-constexpr auto kTimeoutGrace = std::chrono::seconds(2);
 constexpr auto kGlanceEvery = std::chrono::milliseconds(500);
 constexpr std::size_t kWriteBytes = 64U
                                     << 10U;  // enough for a write; what is ready beyond it waits for the next
-// What is read and not yet understood: a header, a chunk's extensions or the trailers (the body leaves it as
-// it comes).
-constexpr std::size_t kBufferBytes = 64U << 10U;
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
-
-std::string new_request_id() {
-  thread_local std::mt19937_64 random{std::random_device{}()};
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string id(16, '0');
-  for (std::uint64_t bits = random(); char& c : id) {
-    c = kHex[bits & 15U];
-    bits >>= 4U;
-  }
-  return id;
-}
-
-bool sane_request_id(std::string_view id) {
-  return !id.empty() && id.size() <= 64 &&
-         id.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-             std::string_view::npos;
-}
-
-template <class Message>
-Request to_request(Message& message) {
-  Request request;
-  request.method = std::string(message.method_string());
-  request.target = std::string(message.target());
-  for (const auto& field : message) {
-    request.headers.add(std::string(field.name_string()), std::string(field.value()));
-  }
-  set_path(request);
-  const auto given = request.headers.get("x-request-id");
-  request.id = sane_request_id(given) ? std::string(given) : new_request_id();
-  request.http_1_0 = message.version() < 11;
-  return request;
-}
 
 }  // namespace
 
@@ -81,9 +44,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
       : state_(std::move(state)),
         stream_(std::move(socket)),
         wake_(stream_.get_executor()),
-        patience_(stream_.get_executor()),
         glance_(stream_.get_executor()),
-        buffer_(std::max(kBufferBytes, 2 * state_->options.max_header_bytes)) {
+        reader_(stream_, state_->options) {
     wake_.expires_at(asio::steady_timer::time_point::max());
   }
 
@@ -107,7 +69,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::tcp_stream& tcp() { return stream_.next_layer(); }
   asio::awaitable<bool> shake_hands();
   asio::awaitable<void> become_websocket(Outbox::Upgrade upgrade, const Request& request);
-  asio::awaitable<bool> read_request(std::optional<Request>& out, bool& keep_alive);
   asio::awaitable<bool> answer(const std::shared_ptr<Outbox>& outbox, const Request& request,
                                bool keep_alive);
   asio::awaitable<bool> write_whole(Response response, const Request& request, bool keep_alive);
@@ -115,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> write_all(std::string_view bytes);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
-  void lose_patience_after(std::chrono::milliseconds limit);
+  void cut_answer(std::weak_ptr<void> writing);
   void reset_when_closed(bool reset);
   asio::awaitable<void> end_bare();
   asio::awaitable<void> say_no_more();
@@ -126,13 +87,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Transport stream_;
   std::shared_ptr<WsSession> websocket_;  // once upgraded; it has taken the stream
   asio::steady_timer wake_;
-  asio::steady_timer patience_;       // while a request comes in
-  asio::steady_timer glance_;         // while a request runs and its client's bytes lie unread
-  std::uint64_t patience_round_ = 0;  // a wait of an earlier request means nothing any more
-  bool too_slow_ = false;             // this request's time is up
-  std::weak_ptr<Outbox> running_;     // of the request that is counted in state_->active
+  asio::steady_timer glance_;      // while a request runs and its client's bytes lie unread
+  std::weak_ptr<Outbox> running_;  // of the request that is counted in state_->active
   bool counted_ = false;
-  beast::flat_buffer buffer_;
+  RequestReader reader_;
   bool busy_ = false;
   bool watching_ = false;
   bool bare_ = false;        // the body ends with the connection (HTTP/1.0)
@@ -167,19 +125,6 @@ void Connection::look_at_peer(std::shared_ptr<Outbox> outbox) {
   });
 }
 
-// Beast's own timeout closes the socket, and then no answer reaches the client any more; this one only ends
-// the reading.
-void Connection::lose_patience_after(std::chrono::milliseconds limit) {
-  too_slow_ = false;
-  patience_.expires_after(limit);
-  patience_.async_wait(
-      [self = shared_from_this(), round = ++patience_round_](const boost::system::error_code& error) {
-        if (error || round != self->patience_round_) return;
-        self->too_slow_ = true;
-        self->tcp().cancel();
-      });
-}
-
 asio::awaitable<void> Connection::refuse_early(int status, const Request& seen) {
   Response response{status, {}, {}};
   if (state_->options.early_answer) response = state_->options.early_answer(status, seen);
@@ -201,51 +146,6 @@ asio::awaitable<void> Connection::say_no_more() {
   }
 }
 
-asio::awaitable<bool> Connection::read_request(std::optional<Request>& out, bool& keep_alive) {
-  http::request_parser<http::string_body> parser;
-  parser.header_limit(static_cast<std::uint32_t>(state_->options.max_header_bytes));
-  parser.body_limit(state_->options.max_body_bytes);
-  if (buffer_.size() == 0) {
-    tcp().expires_after(state_->options.idle_timeout);
-    auto [error, got] = co_await stream_.async_read_some(buffer_.prepare(4096), kNoThrow);
-    if (error) co_return false;
-    buffer_.commit(got);
-  }
-  busy_ = true;
-  lose_patience_after(state_->options.request_timeout);
-  // The cancellation can fall between two reads and be lost; then this closes the connection.
-  tcp().expires_after(state_->options.request_timeout + kTimeoutGrace);
-  auto [header_error, header_bytes] = co_await http::async_read_header(stream_, buffer_, parser, kNoThrow);
-  boost::system::error_code error = header_error;
-  if (!error && parser.get().version() >= 11 && iequals(parser.get()[http::field::expect], "100-continue")) {
-    const std::string go = "HTTP/1.1 100 Continue\r\n\r\n";
-    co_await asio::async_write(stream_, asio::buffer(go), kNoThrow);
-  }
-  if (!error) {
-    auto [body_error, body_bytes] = co_await http::async_read(stream_, buffer_, parser, kNoThrow);
-    error = body_error;
-  }
-  ++patience_round_;
-  patience_.cancel();
-  if (error) {
-    const Request seen = to_request(parser.get());
-    if (error == http::error::body_limit)
-      co_await refuse_early(413, seen);
-    else if (error == http::error::header_limit || error == http::error::buffer_overflow)
-      co_await refuse_early(431, seen);
-    else if (error == asio::error::operation_aborted && too_slow_)
-      co_await refuse_early(408, seen);
-    else if (error.category() == http::make_error_code(http::error::bad_method).category() &&
-             error != http::error::end_of_stream && error != http::error::partial_message)
-      co_await refuse_early(400, seen);
-    co_return false;
-  }
-  keep_alive = parser.get().keep_alive();
-  out.emplace(to_request(parser.get()));
-  out->body = std::move(parser.get().body());
-  co_return true;
-}
-
 asio::awaitable<bool> Connection::write_whole(Response response, const Request& request, bool keep_alive) {
   http::response<http::string_body> message{static_cast<http::status>(response.status), 11};
   message.set(http::field::server, state_->options.server_name);
@@ -257,6 +157,11 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
   if (response.status != 204) message.content_length(size);  // RFC 9110 section 8.6
+  const auto writing = std::make_shared<char>();             // lives as long as this answer's hold
+  const auto hold = state_->options.unsent_answers->hold(
+      message.body().size(), [weak = weak_from_this(), answer = std::weak_ptr<void>(writing)] {
+        if (const auto self = weak.lock()) self->cut_answer(answer);
+      });
   http::response_serializer<http::string_body> serializer{message};
   while (!serializer.is_done()) {
     tcp().expires_after(state_->options.write_timeout);  // for each piece: a slow client may take long
@@ -264,6 +169,16 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
     if (error) co_return false;
   }
   co_return true;
+}
+
+// A reset, so that the kernel keeps nothing of it either. If the answer went out meanwhile, nothing is left
+// to cut, and the connection may be serving the next request.
+void Connection::cut_answer(std::weak_ptr<void> writing) {
+  asio::post(wake_.get_executor(), [self = shared_from_this(), writing = std::move(writing)] {
+    if (writing.expired()) return;
+    self->reset_when_closed(true);
+    self->tcp().close();
+  });
 }
 
 std::string Connection::begin_stream(int status, Headers headers, const Request& request, bool keep_alive) {
@@ -359,7 +274,7 @@ asio::awaitable<bool> Connection::shake_hands() {
 asio::awaitable<void> Connection::become_websocket(Outbox::Upgrade upgrade, const Request& request) {
   // Nobody may speak before the handshake is answered (RFC 6455 section 4.1); and a request that is none is
   // a handler's mistake.
-  if (buffer_.size() > 0 || !wants_websocket(request)) co_return;
+  if (reader_.ahead() || !wants_websocket(request)) co_return;
   websocket_ = std::make_shared<WsSession>(std::move(stream_), upgrade.limits);
   co_await websocket_->serve(request, state_->options.server_name, upgrade.opened(websocket_));
 }
@@ -372,11 +287,13 @@ asio::awaitable<void> Connection::run() {
   }
   while (!state_->closing) {
     busy_ = false;
-    if (!state_->accepting && buffer_.size() == 0) break;
-    std::optional<Request> request;
-    bool keep_alive = false;
-    if (!co_await read_request(request, keep_alive)) break;
-    auto shared = std::make_shared<const Request>(std::move(*request));
+    if (!state_->accepting && !reader_.ahead()) break;
+    if (!co_await reader_.wait()) break;
+    busy_ = true;
+    RequestReader::Outcome read = co_await reader_.read(shared_from_this());
+    if (read.refusal) co_await refuse_early(*read.refusal, read.seen);
+    if (!read.request) break;
+    auto shared = std::make_shared<const Request>(std::move(*read.request));
     auto outbox = std::make_shared<Outbox>();
     ++state_->active;
     counted_ = true;
@@ -385,7 +302,7 @@ asio::awaitable<void> Connection::run() {
     if (auto upgrade = outbox->take_upgrade())
       co_return co_await become_websocket(std::move(*upgrade), *shared);
     watch(outbox);
-    keep_alive = keep_alive && state_->accepting;
+    const bool keep_alive = read.keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
     if (!clean) {
       outbox->mark_gone();

@@ -134,6 +134,37 @@ TEST(Server, KeepsTheConnectionOfAnOldClientThatAsksForIt) {
   EXPECT_EQ(link.read_to_end().second, 0);
 }
 
+// Slow readers hold no more than the common bound: the one that has been at it the longest gives way, and
+// whoever reads is served.
+TEST(Server, CutsTheSlowestReaderWhereUnsentAnswersPassTheirLimit) {
+  constexpr std::size_t kBody = 12U << 20U;  // more than the kernel keeps of it
+  Loop loop(2);
+  ServerOptions options = small_server();
+  options.unsent_answers = std::make_shared<UnsentAnswers>(2 * kBody + kBody / 2);
+  auto server = Server::start(loop, options, [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({200, {}, std::string(kBody, 'x')});
+  });
+  ASSERT_TRUE(server);
+  std::vector<RawLink> slow;
+  for (int i = 0; i < 2; ++i) {
+    slow.emplace_back((*server)->port());
+    slow.back().send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    slow.back().read_until("\r\n\r\n");  // the first part of its answer is there: it counts
+  }
+  EXPECT_EQ(options.unsent_answers->bytes(), 2 * kBody);
+  Client client(loop);
+  for (int i = 0; i < 3; ++i) {  // on one connection: a cut that comes late would hit its next answer
+    const auto answer = client.fetch(to(**server, "/"));
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->body.size(), kBody);
+  }
+  EXPECT_EQ(options.unsent_answers->cut(), 1U);
+  EXPECT_EQ(slow[0].read_to_end().second, ECONNRESET);
+  const auto [rest, error] = slow[1].read_to_end();
+  EXPECT_EQ(rest.size(), kBody);
+  EXPECT_EQ(error, 0);
+}
+
 TEST(Server, RefusesALargeBodyBeforeReadingIt) {
   Loop loop(1);
   auto server =

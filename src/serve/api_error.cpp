@@ -45,6 +45,14 @@ const ApiErrorRow& api_error_row(ApiError error) {
   return row == kRows.end() ? kRows.back() : *row;
 }
 
+ApiFailure to_failure(const base::Error& error) {
+  if (error.context == "unspeakable_text") return {ApiError::kUnspeakableText, error.message};
+  if (error.context == "unsupported_language") return {ApiError::kUnsupportedLanguage, error.message};
+  if (error.context == "unsupported_sample_rate") return {ApiError::kUnsupportedSampleRate, error.message};
+  if (error.context == "unsupported_format") return {ApiError::kUnsupportedFormat, error.message};
+  return {ApiError::kInternal, base::describe(error)};  // for the log: public_message() says none of it
+}
+
 std::string public_message(const ApiFailure& failure) {
   return failure.error == ApiError::kInternal
              ? "the request failed inside the server; its log has the request id"

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "net/http.hpp"
 
 namespace headroom::serve {
@@ -52,6 +53,8 @@ struct ApiFailure {
   std::string message;  // names the thing and the remedy
 };
 
+// Of an error within; its context may be a code of the API (speech_plan.hpp).
+ApiFailure to_failure(const base::Error& error);
 // What a client may read of it.
 std::string public_message(const ApiFailure& failure);
 net::Response error_response(const ApiFailure& failure, std::string_view request_id);

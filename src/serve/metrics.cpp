@@ -62,6 +62,16 @@ struct Metrics::Impl {
                                    .Help("Segments being synthesised")
                                    .Register(registry)
                                    .Add({});
+  prometheus::Gauge& unsent = BuildGauge()
+                                  .Name("headroom_unsent_answer_bytes")
+                                  .Help("Answers that are not streamed and whose clients are taking them")
+                                  .Register(registry)
+                                  .Add({});
+  prometheus::Counter& cut = BuildCounter()
+                                 .Name("headroom_cut_answers_total")
+                                 .Help("Answers cut because slow clients held too much of them")
+                                 .Register(registry)
+                                 .Add({});
   prometheus::Gauge& resident = BuildGauge()
                                     .Name("headroom_resident_memory_bytes")
                                     .Help("Resident memory of the process")
@@ -156,10 +166,12 @@ void Metrics::stage(std::string_view name, double elapsed_s) {
   impl_->stages.Add({{"stage", std::string(name)}}).Set(elapsed_s);
 }
 
-std::string Metrics::text(std::size_t outstanding, std::size_t queued, std::size_t running) {
-  impl_->outstanding.Set(static_cast<double>(outstanding));
-  impl_->queued.Set(static_cast<double>(queued));
-  impl_->running.Set(static_cast<double>(running));
+std::string Metrics::text(const Readings& readings) {
+  impl_->outstanding.Set(static_cast<double>(readings.outstanding));
+  impl_->queued.Set(static_cast<double>(readings.queued));
+  impl_->running.Set(static_cast<double>(readings.running));
+  impl_->unsent.Set(static_cast<double>(readings.unsent_answer_bytes));
+  impl_->cut.Increment(static_cast<double>(readings.cut_answers) - impl_->cut.Value());
   impl_->resident.Set(resident_bytes());
   return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
 }

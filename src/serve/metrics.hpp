@@ -4,6 +4,7 @@
 // _bytes). Thread safe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,8 +33,15 @@ class Metrics {
   void dropped_symbols(std::size_t count);
   void stage(std::string_view name, double elapsed_s);
 
-  // The gauges are read when the text is made.
-  std::string text(std::size_t outstanding, std::size_t queued, std::size_t running);
+  // What others count; read when the text is made.
+  struct Readings {
+    std::size_t outstanding = 0;
+    std::size_t queued = 0;
+    std::size_t running = 0;
+    std::size_t unsent_answer_bytes = 0;
+    std::uint64_t cut_answers = 0;  // since the beginning
+  };
+  std::string text(const Readings& readings);
 
  private:
   struct Impl;

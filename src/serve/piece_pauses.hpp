@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "serve/speech_job.hpp"
+#include "serve/speech_plan.hpp"
 
 namespace headroom::serve {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "serve/speech_job.hpp"
+#include "serve/speech_plan.hpp"
 #include "text/frontend.hpp"
 
 namespace headroom::serve {

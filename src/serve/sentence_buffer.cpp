@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net/http.hpp"
+#include "text/markup.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -71,26 +72,8 @@ EndMark end_mark(std::string_view text, std::size_t at) {
   return {end - at, wide};
 }
 
-// What stands at a '[': markup up to `end`, a bracket like any other, or nobody knows before more text comes.
-// As the text's own reader takes it (text/tokens.cpp): [word](/phonemes/), [link](target), [pause:1.5s].
-struct Bracket {
-  enum class Kind { kMarkup, kPlain, kOpen };
-  Kind kind = Kind::kPlain;
-  std::size_t end = 0;
-};
-
-Bracket bracket(std::string_view text, std::size_t at) {
-  const auto window = text.substr(at, SentenceBuffer::kLongestMarkup);
-  const auto undecided =
-      window.size() < SentenceBuffer::kLongestMarkup ? Bracket::Kind::kOpen : Bracket::Kind::kPlain;
-  const auto close = window.find(']');
-  if (close == std::string_view::npos) return {undecided};
-  if (window.starts_with("[pause:")) return {Bracket::Kind::kMarkup, at + close + 1};
-  if (close + 1 == window.size()) return {undecided};
-  if (window[close + 1] != '(') return {Bracket::Kind::kPlain};
-  const auto end = window.find(')', close);
-  if (end == std::string_view::npos) return {undecided};
-  return {Bracket::Kind::kMarkup, at + end + 1};
+bool is_markup(const text::Markup& found) {
+  return found.kind == text::Markup::Kind::kPause || found.kind == text::Markup::Kind::kLink;
 }
 
 }  // namespace
@@ -104,9 +87,9 @@ std::vector<std::string> SentenceBuffer::take_complete() {
   scanned_ = std::max(markup_end_, scanned_ > kLookBack ? scanned_ - kLookBack : 0);
   for (std::size_t& i = scanned_; i < text.size(); ++i) {
     if (text[i] == '[') {
-      const Bracket found = bracket(text, i);
-      if (found.kind == Bracket::Kind::kOpen) break;
-      if (found.kind == Bracket::Kind::kMarkup) {
+      const text::Markup found = text::markup_at(text, i);
+      if (found.kind == text::Markup::Kind::kOpen) break;
+      if (is_markup(found)) {
         markup_end_ = found.end;
         i = found.end - 1;
         continue;
@@ -140,9 +123,9 @@ std::string SentenceBuffer::take_rest() {
 
 bool SentenceBuffer::inside_markup() const {
   for (std::size_t at = text_.find('[', scanned_); at != std::string::npos; at = text_.find('[', at)) {
-    const Bracket found = bracket(text_, at);
-    if (found.kind == Bracket::Kind::kOpen) return true;
-    at = found.kind == Bracket::Kind::kMarkup ? found.end : at + 1;
+    const text::Markup found = text::markup_at(text_, at);
+    if (found.kind == text::Markup::Kind::kOpen) return true;
+    at = is_markup(found) ? found.end : at + 1;
   }
   return false;
 }

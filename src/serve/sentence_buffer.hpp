@@ -3,9 +3,9 @@
 // It knows nothing of pronunciation; a cut is made only where white space follows the end of a sentence, so
 // that numbers, web addresses and abbreviations that a piece ends in stay whole; behind a mark of a script
 // without such spaces ("。", "।") anything will do. Text without any end is cut
-// at white space once it is long. Markup stays whole: nothing is cut within "[…](…)" or "[pause:…]", nor
-// while a "[" may still become one. The work is linear in the text, however it is cut. Units: bytes of UTF-8.
-// Single threaded; pure; no errors.
+// at white space once it is long. Markup (text/markup.hpp) stays whole: nothing is cut within "[…](…)" or
+// "[pause:…]", nor while a "[" may still become one. The work is linear in the text, however it is cut.
+// Units: bytes of UTF-8. Single threaded; pure; no errors.
 #pragma once
 
 #include <string>
@@ -17,7 +17,6 @@ namespace headroom::serve {
 class SentenceBuffer {
  public:
   static constexpr std::size_t kLongest = 400;
-  static constexpr std::size_t kLongestMarkup = 500;  // as far as text/tokens.cpp looks for its end
 
   void add(std::string_view piece);
   std::vector<std::string> take_complete();

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "text/markup.hpp"
+
 namespace headroom::serve {
 namespace {
 
@@ -122,9 +124,9 @@ TEST(SentenceBuffer, WaitsForABracketThatMayBecomeMarkup) {
 
 TEST(SentenceBuffer, TakesABracketThatIsNoMarkupAsItComes) {
   EXPECT_THAT(cut({"He [sic. Yes] said so. And"}), ElementsAre("He [sic.", " Yes] said so.", "| And"));
-  const std::string open = "[" + std::string(SentenceBuffer::kLongestMarkup, 'x') + " yes. ";
+  const std::string open = "[" + std::string(text::kLongestMarkup, 'x') + " yes. ";
   EXPECT_THAT(cut({open + "Next"}),
-              ElementsAre("[" + std::string(SentenceBuffer::kLongestMarkup, 'x'), " yes.", "| Next"));
+              ElementsAre("[" + std::string(text::kLongestMarkup, 'x'), " yes.", "| Next"));
 }
 
 TEST(SentenceBuffer, SaysNothingOfWhiteSpace) { EXPECT_THAT(cut({" \n\n \n\n"}), ElementsAre("|\n")); }

@@ -14,6 +14,7 @@ namespace headroom::serve {
 namespace {
 
 constexpr double kEmfPeriodS = 10;
+constexpr const char* kMetricsType = "text/plain; version=0.0.4";
 
 net::Response json_response(int status, const nlohmann::json& body) {
   return {status, {{"content-type", "application/json"}}, body.dump()};
@@ -130,11 +131,14 @@ void Service::print_emf(const EmfDimensions& dimensions, double fast, base::Stea
 
 void Service::metrics(net::Exchange& exchange) {
   if (state_ == State::kStarting) return not_loaded(exchange);
-  const std::string text =
-      running_ ? running_->metrics.text(admission_.outstanding(), running_->scheduler.queued(),
-                                        running_->scheduler.running())
-               : std::string{};
-  exchange.respond({200, {{"content-type", "text/plain; version=0.0.4"}}, text});
+  if (!running_) return exchange.respond({200, {{"content-type", kMetricsType}}, {}});  // stopped before
+  Metrics::Readings readings{admission_.outstanding(), running_->scheduler.queued(),
+                             running_->scheduler.running()};
+  if (options_.unsent_answers) {
+    readings.unsent_answer_bytes = options_.unsent_answers->bytes();
+    readings.cut_answers = options_.unsent_answers->cut();
+  }
+  exchange.respond({200, {{"content-type", kMetricsType}}, running_->metrics.text(readings)});
 }
 
 void Service::invoke(std::shared_ptr<net::Exchange> exchange, std::string route, Parse parse,

@@ -35,6 +35,7 @@ struct ServiceOptions {
   ApiKeys keys;
   Cors cors;
   std::chrono::milliseconds session_idle_limit{300'000};
+  std::shared_ptr<const net::UnsentAnswers> unsent_answers;  // the server's, for the metrics; null: not told
 };
 
 class Service {

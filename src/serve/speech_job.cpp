@@ -2,56 +2,21 @@
 #include "serve/speech_job.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "audio/join.hpp"
-#include "serve/piece_pauses.hpp"
-#include "serve/request_fields.hpp"
-#include "text/frontend.hpp"
+#include "serve/log_words.hpp"
 
 namespace headroom::serve {
 namespace {
 
 constexpr std::size_t kBufferedLimit = 64U << 10U;  // about 1.4 s of 24 kHz PCM waiting in the socket's queue
-// A later segment should be there this long before playback runs dry: its own synthesis, and the way to the
-// client, take time after it was chosen.
-constexpr auto kPlaybackReserve = std::chrono::milliseconds(500);
-// Between sentences whose neighbour was not known when they were planned: as in a whole text
-// (docs/quality.md).
-constexpr double kSentencePause = 0.40;
-
-ApiFailure to_failure(const base::Error& error) {
-  if (error.context == "unspeakable_text") return {ApiError::kUnspeakableText, error.message};
-  if (error.context == "unsupported_language") return {ApiError::kUnsupportedLanguage, error.message};
-  if (error.context == "unsupported_sample_rate") return {ApiError::kUnsupportedSampleRate, error.message};
-  if (error.context == "unsupported_format") return {ApiError::kUnsupportedFormat, error.message};
-  return {ApiError::kInternal, base::describe(error)};  // for the log: public_message() says none of it
-}
-
-// A client chooses its ids; a log line must stay one line of words.
-std::string logged(std::string id) {
-  for (char& c : id) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-    if (!plain) c = '_';
-  }
-  return id;
-}
 
 std::string_view outcome_of(const ApiFailure& failure) {
   return api_error_row(failure.error).status < 500 ? "rejected" : "failed";
-}
-
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out.push_back('\\');
-    out.push_back(static_cast<unsigned char>(c) < 0x20 ? ' ' : c);  // one request, one line
-  }
-  return out + '"';
 }
 
 }  // namespace
@@ -63,9 +28,9 @@ SpeechJob::SpeechJob(JobContext& context, std::shared_ptr<SpeechSink> sink,
       ticket_(std::move(ticket)),
       route_(std::move(route)),
       number_(number),
-      arrival_(context.clock.steady()) {}
-
-SpeechJob::~SpeechJob() = default;
+      arrival_(context.clock.steady()),
+      pieces_(context.planner, context.metrics),
+      playback_(arrival_, context.slo) {}
 
 void SpeechJob::watch_client() {
   sink_->on_gone([weak = weak_from_this()] {
@@ -76,7 +41,7 @@ void SpeechJob::watch_client() {
 // A worker may be writing the figures of this job at this moment; only what never changes is read here.
 bool SpeechJob::cancel(std::string_view outcome) {
   if (!close(outcome)) return false;
-  spdlog::info("request id={} route={} outcome={}", logged(sink_->request_id()), route_, outcome);
+  spdlog::info("request id={} route={} outcome={}", log_id(sink_->request_id()), route_, outcome);
   return true;
 }
 
@@ -94,17 +59,10 @@ bool SpeechJob::set_up(ParsedRequest parsed) {
   return true;
 }
 
-base::Result<std::vector<PlannedSegment>> SpeechJob::plan(const SpeechRequest& request) {
-  auto plan = context_.planner(request);
-  if (!plan) return tl::unexpected(plan.error());
-  if (plan->dropped_symbols > 0) context_.metrics.dropped_symbols(plan->dropped_symbols);
-  return std::move(plan->segments);
-}
-
 void SpeechJob::prepare(ParsedRequest parsed) {
   if (ended_) return;
   if (!set_up(std::move(parsed)) || ended_) return;
-  auto planned = plan(request_);
+  auto planned = plan_text(request_, context_.planner, context_.metrics);
   if (!planned) return fail(planned.error());
   ready_ = context_.clock.steady();
   planned->front().segment.ready = ready_;
@@ -119,43 +77,18 @@ void SpeechJob::prepare(ParsedRequest parsed) {
 void SpeechJob::open(ParsedRequest parsed) {
   if (ended_) return;
   if (!set_up(std::move(parsed))) return;
-  pauses_ = std::make_unique<PiecePauses>();
   auto lane = lane_.lock();
   lane->open = lane->starved = true;
-}
-
-// Nothing, if there is nothing to say and no pause to keep.
-base::Result<std::vector<PlannedSegment>> SpeechJob::plan_sentence(const SpeechRequest& sentence,
-                                                                   bool final) {
-  std::vector<PlannedSegment> planned;
-  if (!is_blank(sentence.text)) {
-    auto made = plan(sentence);
-    if (made) {
-      planned = std::move(*made);
-      pauses_->place(planned, final ? 0.0 : kSentencePause / sentence.speed);
-    } else if (made.error().context == "unspeakable_text") {
-      pauses_->wait(text::asked_pauses(sentence.text));  // the other sentences say something
-    } else {
-      return made;
-    }
-  }
-  if (const double rest = final ? pauses_->rest() : 0.0; rest > 0.0) {
-    PlannedSegment silence;
-    silence.pause_after_s = rest;
-    silence.silent = true;
-    planned.push_back(std::move(silence));
-  }
-  return planned;
 }
 
 void SpeechJob::append(const std::string& text, bool final) {
   if (ended_) return;
   if (context_.log_text && !text.empty())
-    spdlog::info("request id={} route={} text={}", logged(sink_->request_id()), route_, in_quotes(text));
+    spdlog::info("request id={} route={} text={}", log_id(sink_->request_id()), route_, log_quoted(text));
   SpeechRequest piece = request_;
   piece.text = text;
   piece.characters = count_characters(text);
-  auto planned = plan_sentence(piece, final);
+  auto planned = pieces_.plan(piece, final);
   if (!planned) return refuse(to_failure(planned.error()));
   const auto now = context_.clock.steady();
   bool run = false;
@@ -176,7 +109,7 @@ void SpeechJob::append(const std::string& text, bool final) {
   }
   if (run) {  // no step runs, so its figures are ours
     if (delivered_ == 0) ready_ = now;
-    if (first_audio_ && now > playback_end_) resume_by_ = now + context_.slo;
+    playback_.resume(now);
     return submit();
   }
   if (!end) return;
@@ -197,22 +130,15 @@ void SpeechJob::attempt(const std::function<void()>& step) {
 // A step may be running: the figures are its own.
 void SpeechJob::refuse(const ApiFailure& failure) {
   if (!end_badly(failure)) return;
-  spdlog::info("request id={} route={} outcome={} error={}", logged(sink_->request_id()), route_,
+  spdlog::info("request id={} route={} outcome={} error={}", log_id(sink_->request_id()), route_,
                outcome_of(failure), api_error_row(failure.error).code);
   sink_->fail(failure);
 }
 
-// First segment: the promise. Later ones: the moment playback would run dry. A client that waits for the
-// whole answer plays nothing; its segments follow each other as if it did, so that a long answer does not
-// hold up the first words of others.
-base::SteadyTime SpeechJob::deadline() const {
-  if (resume_by_) return *resume_by_;
-  if (first_audio_) return playback_end_ - kPlaybackReserve;
-  return arrival_ + context_.slo + base::from_s(static_cast<double>(samples_out_) / request_.sample_rate);
-}
+double SpeechJob::audio_s() const { return static_cast<double>(samples_out_) / request_.sample_rate; }
 
 void SpeechJob::submit() {
-  context_.scheduler.submit(deadline(), number_,
+  context_.scheduler.submit(playback_.deadline(audio_s()), number_,
                             [self = shared_from_this()] { self->attempt([&] { self->run_segment(); }); });
 }
 
@@ -252,7 +178,7 @@ void SpeechJob::run_segment() {
   auto shaped = shape(planned, std::move(*samples), last);
   if (!shaped) return fail(shaped.error());
   if (!planned.phonemes.empty()) phonemes_ += (phonemes_.empty() ? "" : " ") + planned.phonemes;
-  const double start_s = static_cast<double>(samples_out_) / request_.sample_rate;
+  const double start_s = audio_s();
   const double end_s = start_s + static_cast<double>(shaped->size()) / request_.sample_rate;
   if (planned.silent)
     segments_.back().end_s = end_s;  // it comes only behind words
@@ -284,17 +210,6 @@ base::Result<std::vector<float>> SpeechJob::shape(const PlannedSegment& planned,
   return converted;
 }
 
-void SpeechJob::note_playback(base::SteadyTime now, double audio_s) {
-  if (!first_audio_) {
-    first_audio_ = now;
-    playback_end_ = now;
-  } else if (!resume_by_) {
-    context_.metrics.playback_margin(base::to_s(playback_end_ - now));
-  }
-  resume_by_.reset();
-  playback_end_ = std::max(playback_end_, now) + base::from_s(audio_s);
-}
-
 void SpeechJob::deliver(std::vector<float> samples, bool last) {
   if (ended_) return;
   const bool first = delivered_++ == 0;
@@ -319,7 +234,9 @@ void SpeechJob::deliver(std::vector<float> samples, bool last) {
     ticket_->release();  // before the last bytes go out, see admission.hpp
   }
   if (first) sink_->begin(start_of_answer());
-  note_playback(context_.clock.steady(), static_cast<double>(samples.size()) / request_.sample_rate);
+  const auto margin =
+      playback_.add(context_.clock.steady(), static_cast<double>(samples.size()) / request_.sample_rate);
+  if (margin) context_.metrics.playback_margin(base::to_s(*margin));
   sink_->audio(std::move(bytes));
   if (last) return go_on();
   sink_->on_drained(kBufferedLimit, [self = shared_from_this()] { self->attempt([&] { self->go_on(); }); });
@@ -336,10 +253,7 @@ void SpeechJob::go_on() {
     lane->starved = next == Next::kStarved;
   }
   if (next == Next::kSegment) {
-    // A client that took longer to read its audio than the audio lasts: its playback has run dry through its
-    // own fault, and a deadline in the past would put it before everybody else.
-    const auto now = context_.clock.steady();
-    if (request_.stream && first_audio_ && now > playback_end_) resume_by_ = now + context_.slo;
+    playback_.resume(context_.clock.steady());
     return submit();
   }
   if (next == Next::kEnd) return request_.stream ? finish_stream() : finish_whole();
@@ -392,7 +306,7 @@ void SpeechJob::finish_whole() {
   if (too_large()) return;
   const std::string head = encoder_->head(samples_out_);
   body_.replace(0, head.size(), head);
-  first_audio_ = context_.clock.steady();
+  playback_.add(context_.clock.steady(), audio_s());
   if (!succeed()) return;
   sink_->whole(start_of_answer(), std::move(body_), summary());
 }
@@ -403,11 +317,11 @@ SpeechStart SpeechJob::start_of_answer() const {
 }
 
 SpeechSummary SpeechJob::summary() const {
-  return {static_cast<double>(samples_out_) / request_.sample_rate,
+  return {audio_s(),
           lane_.with([](const Lane& lane) { return lane.characters; }),
           phonemes_,
           base::to_ms(queue_time_),
-          base::to_ms(*first_audio_ - arrival_),
+          base::to_ms(*playback_.first_audio() - arrival_),
           base::to_ms(synthesis_time_),
           base::to_ms(context_.clock.steady() - arrival_),
           segments_};
@@ -423,23 +337,23 @@ bool SpeechJob::close(std::string_view outcome) {
 // Only now is its latency that of a success.
 bool SpeechJob::succeed() {
   if (!close("ok")) return false;
-  context_.metrics.first_audio(base::to_s(*first_audio_ - arrival_));
+  context_.metrics.first_audio(base::to_s(*playback_.first_audio() - arrival_));
   log_end("ok", "");
   return true;
 }
 
 void SpeechJob::log_end(std::string_view outcome, std::string_view error) const {
-  const double audio_s = static_cast<double>(samples_out_) / request_.sample_rate;
   std::string line = fmt::format(
       "request id={} route={} outcome={} voice={} format={} characters={} audio_s={:.2f} queue_ms={:.1f} "
       "synthesis_ms={:.1f} first_audio_ms={} total_ms={:.1f}",
-      logged(sink_->request_id()), route_, outcome, request_.voice_name, audio::format_name(request_.format),
-      lane_.with([](const Lane& lane) { return lane.characters; }), audio_s, base::to_ms(queue_time_),
+      log_id(sink_->request_id()), route_, outcome, request_.voice_name, audio::format_name(request_.format),
+      lane_.with([](const Lane& lane) { return lane.characters; }), audio_s(), base::to_ms(queue_time_),
       base::to_ms(synthesis_time_),
-      first_audio_ ? fmt::format("{:.1f}", base::to_ms(*first_audio_ - arrival_)) : "none",
+      playback_.first_audio() ? fmt::format("{:.1f}", base::to_ms(*playback_.first_audio() - arrival_))
+                              : "none",
       base::to_ms(context_.clock.steady() - arrival_));
   if (!error.empty()) line += fmt::format(" error={}", error);
-  if (context_.log_text && !request_.pieces) line += " text=" + in_quotes(request_.text);
+  if (context_.log_text && !request_.pieces) line += " text=" + log_quoted(request_.text);
   spdlog::info("{}", line);
 }
 
@@ -448,8 +362,8 @@ bool SpeechJob::end_badly(const ApiFailure& failure) {
   const ApiErrorRow& row = api_error_row(failure.error);
   if (row.status < 500) context_.metrics.rejected(row.code);
   if (row.status >= 500)
-    spdlog::error("request id={} route={} {}", logged(sink_->request_id()), route_,
-                  in_quotes(failure.message));
+    spdlog::error("request id={} route={} {}", log_id(sink_->request_id()), route_,
+                  log_quoted(failure.message));
   return true;
 }
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -24,29 +23,14 @@
 #include "net/loop.hpp"
 #include "serve/admission.hpp"
 #include "serve/metrics.hpp"
+#include "serve/piece_planner.hpp"
+#include "serve/playback.hpp"
 #include "serve/scheduler.hpp"
+#include "serve/speech_plan.hpp"
 #include "serve/speech_request.hpp"
 #include "serve/speech_sink.hpp"
 
 namespace headroom::serve {
-
-struct PlannedSegment {
-  engine::Segment segment;
-  double pause_before_s = 0.0;
-  double pause_after_s = 0.0;
-  double asked_pause_s = 0.0;  // the part of pause_after_s that the text asks for
-  std::string phonemes;
-  bool silent = false;  // nothing but its pauses
-};
-
-struct SpeechPlan {
-  std::vector<PlannedSegment> segments;  // at least one
-  std::size_t dropped_symbols = 0;
-};
-
-// Text to segments. Called from several threads at once. An error's context is an API error code
-// ("unspeakable_text", "unsupported_language") or empty for internal.
-using Planner = std::function<base::Result<SpeechPlan>(const SpeechRequest&)>;
 
 // What jobs share; outlives every job.
 struct JobContext {
@@ -63,13 +47,10 @@ struct JobContext {
   bool log_text = false;
 };
 
-class PiecePauses;
-
 class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
  public:
   SpeechJob(JobContext& context, std::shared_ptr<SpeechSink> sink, std::unique_ptr<Admission::Ticket> ticket,
             std::string route, std::uint64_t number);
-  ~SpeechJob();
   // Registers for the client's departure. Call once, before anything else.
   void watch_client();
   // Plans a whole text and queues its first segment. Runs on the text thread.
@@ -98,14 +79,11 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   enum class Next { kSegment, kStarved, kEnd };
 
   bool set_up(ParsedRequest parsed);
-  base::Result<std::vector<PlannedSegment>> plan(const SpeechRequest& request);
-  base::Result<std::vector<PlannedSegment>> plan_sentence(const SpeechRequest& sentence, bool final);
   void submit();
   void run_segment();  // on a worker
   base::Result<std::vector<float>> shape(const PlannedSegment& planned, std::vector<float> samples,
                                          bool last);
   void deliver(std::vector<float> samples, bool last);  // what shape() returned
-  void note_playback(base::SteadyTime now, double audio_s);
   void go_on();
   base::Result<std::string> last_bytes();
   void finish_stream();
@@ -120,7 +98,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   bool end_badly(const ApiFailure& failure);
   void fail(const ApiFailure& failure);
   void fail(const base::Error& error);
-  base::SteadyTime deadline() const;
+  double audio_s() const;  // of the answer so far
 
   JobContext& context_;
   const std::shared_ptr<SpeechSink> sink_;
@@ -129,7 +107,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   const std::uint64_t number_;
   const base::SteadyTime arrival_;
   SpeechRequest request_;
-  std::unique_ptr<PiecePauses> pauses_;  // of a text in pieces; text thread only
+  PiecePlanner pieces_;  // of a text in pieces; text thread only
   base::Guarded<Lane> lane_;
   std::size_t delivered_ = 0;
   std::unique_ptr<audio::Encoder> encoder_;
@@ -142,9 +120,7 @@ class SpeechJob : public std::enable_shared_from_this<SpeechJob> {
   base::SteadyTime ready_{};  // parsed and planned
   base::Duration queue_time_{};
   base::Duration synthesis_time_{};
-  std::optional<base::SteadyTime> first_audio_;
-  base::SteadyTime playback_end_{};            // when the client runs dry, once there is audio
-  std::optional<base::SteadyTime> resume_by_;  // text came after playback had run dry: a new promise
+  Playback playback_;
   std::atomic<bool> ended_{false};
 };
 

@@ -1,7 +1,6 @@
 // Turns messages into requests and answers them in order.
 #include "serve/speech_session.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -11,9 +10,9 @@
 #include <spdlog/spdlog.h>
 
 #include "serve/ended_pieces.hpp"
+#include "serve/gathered_text.hpp"
 #include "serve/request_fields.hpp"
 #include "serve/request_json.hpp"
-#include "serve/sentence_buffer.hpp"
 #include "serve/session_sink.hpp"
 #include "serve/speech_json.hpp"
 
@@ -27,9 +26,6 @@ constexpr std::size_t kMaxIdBytes = 128;
 constexpr int kMaxUnheard = 1000;  // errors that wait in the socket's queue
 // A piece that ends like a sentence is taken as one when nothing follows it for this long.
 constexpr auto kPause = std::chrono::milliseconds(150);
-// From its first piece to its last a text may take this many times what it may stay silent: with the defaults
-// 11 minutes, as long as the longest text is spoken.
-constexpr int kMostSilences = 12;
 
 ApiFailure id_in_use(std::string_view id) {
   return {ApiError::kInvalidField,
@@ -42,14 +38,8 @@ struct Turn {
   std::unique_ptr<Admission::Ticket> ticket;  // until its job takes it
   std::optional<SpeechRequest> request;       // until its job takes it
   bool pieces = false;
-  bool final = false;
   bool failed = false;  // its error is on the way: it is neither started nor fed
-  std::size_t characters = 0;
-  std::uint64_t piece_count = 0;
-  base::SteadyTime first_piece{};
-  base::SteadyTime last_piece{};  // with text in it
-  SentenceBuffer buffer;
-  std::vector<std::string> sentences;  // complete, and not yet given to the job
+  GatheredText text;    // of pieces
   std::shared_ptr<SessionSink> sink;
   std::shared_ptr<SpeechJob> job;  // once its turn has come
 };
@@ -160,7 +150,7 @@ void SessionImpl::speak_piece(const json& message, std::string id) {
   const auto piece = read_text_piece(message);
   const bool final = piece && piece->final;
   TurnPtr turn = find(id);
-  if (turn && !(turn->pieces && !turn->final)) return say_error(id_in_use(id), id);
+  if (turn && !(turn->pieces && !turn->text.final())) return say_error(id_in_use(id), id);
   if (!turn && ended_pieces_.drop(id, final)) return;
   if (!turn && piece && is_blank(piece->text)) {
     if (!final) return;
@@ -226,42 +216,26 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, const std::string& 
 
 void SessionImpl::add_piece(const TurnPtr& turn, const tl::expected<TextPiece, ApiFailure>& piece) {
   if (!piece) return fail_turn(turn, piece.error());
-  const auto& [text, final] = *piece;
-  turn->final = final;
-  if (turn->failed || (text.empty() && !final)) return;
-  turn->characters += count_characters(text);
-  if (turn->characters > context_.jobs.limits.max_characters) {
-    return fail_turn(turn,
-                     {ApiError::kTextTooLong,
-                      fmt::format("the pieces have {} characters and the limit is {}; send less per request",
-                                  turn->characters, context_.jobs.limits.max_characters)});
-  }
-  const auto now = context_.jobs.clock.steady();
-  if (!is_blank(text)) turn->last_piece = now;
-  if (turn->first_piece == base::SteadyTime{}) {
-    turn->first_piece = now;
-    watch_pieces(turn, context_.jobs.max_age);
-  }
-  turn->buffer.add(text);
-  for (auto& sentence : turn->buffer.take_complete()) turn->sentences.push_back(std::move(sentence));
-  if (final) {
-    turn->sentences.push_back(turn->buffer.take_rest());
-  } else if (turn->buffer.ends_like_a_sentence()) {
-    context_.jobs.loop.after(
-        kPause, [weak = weak_from_this(), left = std::weak_ptr(turn), count = ++turn->piece_count] {
-          const auto self = weak.lock();
-          const auto waiting = left.lock();
-          if (self && waiting) self->after_pause(waiting, count);
-        });
-    return;
-  }
-  ++turn->piece_count;
+  GatheredText& text = turn->text;
+  if (turn->failed) return text.note_final(piece->final);
+  const auto& jobs = context_.jobs;
+  const bool begins = !text.begun();
+  const auto pieces = text.pieces();
+  if (const auto why = text.add(*piece, jobs.clock.steady(), jobs.limits.max_characters))
+    return fail_turn(turn, *why);
+  if (begins && text.begun()) watch_pieces(turn, jobs.max_age);
+  if (text.pieces() == pieces || !text.may_end_here()) return;
+  jobs.loop.after(kPause, [weak = weak_from_this(), left = std::weak_ptr(turn), count = text.pieces()] {
+    const auto self = weak.lock();
+    const auto waiting = left.lock();
+    if (self && waiting) self->after_pause(waiting, count);
+  });
 }
 
 // Under the lock. Pieces that the client sent before it heard of the end are none of a new request.
 bool SessionImpl::erase(const TurnPtr& turn) {
   if (std::erase(turns_, turn) == 0) return false;
-  if (turn->pieces && !turn->final) ended_pieces_.add(turn->id);
+  if (turn->pieces && !turn->text.final()) ended_pieces_.add(turn->id);
   return true;
 }
 
@@ -297,31 +271,17 @@ void SessionImpl::watch_pieces(const TurnPtr& turn, base::Duration wait) {
     const auto waiting = left.lock();
     if (!self || !waiting) return;
     Lock lock(self->mutex_);
-    if (self->ended_ || waiting->final || waiting->failed) return;
+    if (self->ended_ || waiting->text.final() || waiting->failed) return;
     const auto& jobs = self->context_.jobs;
     const auto now = jobs.clock.steady();
-    const auto silent = now - waiting->last_piece;
-    const auto taken = now - waiting->first_piece;
-    const auto most = jobs.max_age * kMostSilences;
-    if (silent < jobs.max_age && taken < most)
-      return self->watch_pieces(waiting, std::min<base::Duration>(jobs.max_age - silent, most - taken));
-    self->fail_turn(
-        waiting,
-        {ApiError::kRequestStale,
-         silent < jobs.max_age ? fmt::format("its text has been coming for {:.1f} s; end a request with "
-                                             "\"final\": true and begin another",
-                                             base::to_s(taken))
-                               : fmt::format("no text came for {:.1f} s; end a request with \"final\": true",
-                                             base::to_s(silent))});
+    if (const auto why = waiting->text.stale(now, jobs.max_age)) return self->fail_turn(waiting, *why);
+    self->watch_pieces(waiting, waiting->text.patience(now, jobs.max_age));
   });
 }
 
 void SessionImpl::after_pause(const TurnPtr& turn, std::uint64_t piece_count) {
   Lock lock(mutex_);
-  if (ended_ || turn->final || turn->failed || turn->piece_count != piece_count || turn->buffer.empty())
-    return;
-  turn->sentences.push_back(turn->buffer.take_rest());
-  run_front(lock);
+  if (!ended_ && !turn->failed && turn->text.end_after(piece_count)) run_front(lock);
 }
 
 // Starts the first turn if it has not been started, and gives it what has come in since.
@@ -331,7 +291,7 @@ void SessionImpl::run_front(Lock& lock) {
   Turn& turn = *turns_.front();
   if (turn.failed) return;  // its end calls again
   if (turn.job) return feed(turn);
-  if (turn.pieces && turn.sentences.empty() && !turn.final) return;  // nothing to say yet
+  if (turn.pieces && !turn.text.has_sentences() && !turn.text.final()) return;  // nothing to say yet
   turn.job = std::make_shared<SpeechJob>(context_.jobs, turn.sink, std::move(turn.ticket),
                                          std::string(kRoute), context_.next_number());
   auto request = std::make_shared<SpeechRequest>(std::move(*turn.request));
@@ -343,15 +303,14 @@ void SessionImpl::run_front(Lock& lock) {
 }
 
 void SessionImpl::feed(Turn& turn) {
-  if (!turn.pieces || (turn.sentences.empty() && !turn.final)) return;
-  std::vector<std::string> sentences;
-  sentences.swap(turn.sentences);
-  context_.text_loop.post([job = turn.job, sentences = std::move(sentences), final = turn.final] {
-    job->attempt([&] {
-      for (std::size_t i = 0; i < sentences.size(); ++i)
-        job->append(sentences[i], final && i + 1 == sentences.size());
-    });
-  });
+  if (!turn.pieces || (!turn.text.has_sentences() && !turn.text.final())) return;
+  context_.text_loop.post(
+      [job = turn.job, sentences = turn.text.take_sentences(), final = turn.text.final()] {
+        job->attempt([&] {
+          for (std::size_t i = 0; i < sentences.size(); ++i)
+            job->append(sentences[i], final && i + 1 == sentences.size());
+        });
+      });
 }
 
 void SessionImpl::cancel(const std::string& id) {

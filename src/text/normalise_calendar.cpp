@@ -1,18 +1,13 @@
 // Normalising rules for dates, times of day and decades.
-#include <array>
-
+#include "text/calendar_names.hpp"
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
 namespace {
 
-constexpr std::array<std::string_view, 12> kMonths{"January",   "February", "March",    "April",
-                                                   "May",       "June",     "July",     "August",
-                                                   "September", "October",  "November", "December"};
 // One group; the short forms with or without their dot.
 const std::string kMonthPattern =
-    "(January|February|March|April|May|June|July|August|September|October|November|December|"
-    R"((?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?))";
+    "(" + any_of_names(kMonths) + R"(|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?))";
 
 int number(std::string_view digits) {
   int n = 0;
@@ -21,10 +16,7 @@ int number(std::string_view digits) {
 }
 
 std::string month_name(std::string_view written) {
-  for (const auto month : kMonths) {
-    if (month.substr(0, 3) == written.substr(0, 3)) return std::string(month);
-  }
-  return std::string(written);
+  return std::string(name_of(kMonths, written).value_or(written));
 }
 
 bool is_day(int month, int day, std::string_view year_digits) {
@@ -184,14 +176,7 @@ std::optional<std::string> era(const Match& m) {  // "1066 AD"
 
 std::optional<std::string> time_range(const Match& m) { return std::string(m.g(1)) + " to "; }
 
-std::string_view weekday(std::string_view written) {
-  constexpr std::array<std::string_view, 7> kDays{"Monday", "Tuesday",  "Wednesday", "Thursday",
-                                                  "Friday", "Saturday", "Sunday"};
-  for (const auto day : kDays) {
-    if (day.substr(0, 3) == written.substr(0, 3)) return day;
-  }
-  return written;
-}
+std::string_view weekday(std::string_view written) { return name_of(kWeekdays, written).value_or(written); }
 
 std::optional<std::string> weekdays(const Match& m) {  // "Mon-Fri"
   return std::string(weekday(m.g(1))) + " to " + std::string(weekday(m.g(2)));

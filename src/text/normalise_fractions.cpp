@@ -1,7 +1,7 @@
 // Normalising rules for fractions: 3/4, 2 1/2, ½, parts of units (1/2 tsp), and the days and seasons written
 // like them.
-#include <array>
 
+#include "text/calendar_names.hpp"
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
@@ -50,9 +50,6 @@ std::optional<std::string> fraction(const Match& m) {
   const int month = m.style.british ? under : over;
   const int day = m.style.british ? over : under;
   if (day > 12 && day <= days_in_month(month, {}) && m.g(1)[0] != '0') {
-    static constexpr std::array<std::string_view, 12> kMonths{
-        "January", "February", "March",     "April",   "May",      "June",
-        "July",    "August",   "September", "October", "November", "December"};
     const std::string name(kMonths[static_cast<std::size_t>(month - 1)]);
     const std::string nth = ordinal(std::to_string(day), m.style);
     return m.style.british ? "the " + nth + " of " + name : name + " " + nth;

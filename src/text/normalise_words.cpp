@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "text/calendar_names.hpp"
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
@@ -138,12 +139,9 @@ std::optional<std::string> doctorate(const Match& m) {
 }
 
 std::optional<std::string> weekday_comma(const Match& m) {
-  constexpr std::string_view kDays[] = {"Monday", "Tuesday",  "Wednesday", "Thursday",
-                                        "Friday", "Saturday", "Sunday"};
-  for (const auto day : kDays) {
-    if (day.substr(0, 3) == m.g(1).substr(0, 3)) return std::string(day) + ",";
-  }
-  return std::nullopt;
+  const auto day = name_of(kWeekdays, m.g(1));
+  if (!day) return std::nullopt;
+  return std::string(*day) + ",";
 }
 
 std::optional<std::string> initials(

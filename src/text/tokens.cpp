@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "text/markup.hpp"
 #include "text/utf8.hpp"
 
 namespace headroom::text {
@@ -33,31 +34,25 @@ bool parse_pause(std::string_view s, double& seconds) {
   return true;
 }
 
-// Recognises one markup construct that starts at text[at] == '['; moves `at` past it.
+// Takes the markup that starts at text[at] == '[' if it says something; moves `at` past it.
 bool take_markup(std::string_view text, std::size_t& at, Piece& piece) {
-  constexpr std::size_t kLongest = 500;  // bounds the look ahead, and so the whole scan
-  const std::string_view window = text.substr(at, kLongest);
-  const auto close = window.find(']');
-  if (close == std::string_view::npos) return false;
-  const std::string_view inside = window.substr(1, close - 1);
-  if (inside.substr(0, 6) == "pause:") {
+  const Markup found = markup_at(text, at);
+  if (found.kind == Markup::Kind::kPause) {
     double seconds = 0;
-    if (!parse_pause(inside.substr(6), seconds)) return false;
+    if (!parse_pause(found.inside, seconds)) return false;
     piece = {Token::Kind::kPause, {}, {}, seconds};
-    at += close + 1;
-    return true;
+  } else if (found.kind == Markup::Kind::kLink && !found.inside.empty()) {
+    piece = {Token::Kind::kWord, std::string(found.inside), {}, 0};
+    const std::string_view target = found.target;
+    if (target.size() > 2 && target.front() == '/' && target.back() == '/' &&
+        target.find("//") == std::string_view::npos) {
+      piece.kind = Token::Kind::kPhonemes;
+      piece.phonemes = std::string(target.substr(1, target.size() - 2));
+    }
+  } else {
+    return false;
   }
-  if (close + 1 >= window.size() || window[close + 1] != '(' || inside.empty()) return false;
-  const auto end = window.find(')', close);
-  if (end == std::string_view::npos) return false;
-  std::string_view target = window.substr(close + 2, end - close - 2);
-  piece = {Token::Kind::kWord, std::string(inside), {}, 0};
-  if (target.size() > 2 && target.front() == '/' && target.back() == '/' &&
-      target.find("//") == std::string_view::npos) {
-    piece.kind = Token::Kind::kPhonemes;
-    piece.phonemes = std::string(target.substr(1, target.size() - 2));
-  }
-  at += end + 1;
+  at = found.end;
   return true;
 }
 

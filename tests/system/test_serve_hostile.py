@@ -289,6 +289,38 @@ def test_a_deaf_client_costs_little_memory_and_its_own_time_only(tmp_path):
         server.stop()
 
 
+@memory_is_ours
+def test_slow_readers_of_whole_answers_hold_no_more_than_the_limit(tmp_path):
+    """Their requests have ended, so no limit of requests counts them; the oldest give way to those who read."""
+    text = " ".join(f"This is sentence number {n} of a very long tale." for n in range(190))
+    body = json.dumps({"text": text, "format": "pcm", "sample_rate": 24000}).encode()
+    limit = 80_000_000
+    server = Serve(tmp_path, "--engine", "paced", "--service-ms", "0", "--overhead-ms", "0", "--paced-unit", "sentence",
+                   "--max-unsent-bytes", str(limit))
+    try:
+        before = figure(server, "headroom_resident_memory_bytes")
+        links = []
+        for _ in range(10):  # some 28 MB each
+            link = link_to(server)
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+            link.sendall(post(body))
+            assert link.recv(1) == b"H"  # it is ready, and its client reads no more of it
+            links.append(link)
+            assert figure(server, "headroom_outstanding_requests") == 0
+        wait_for(lambda: figure(server, "headroom_unsent_answer_bytes") <= limit)
+        assert figure(server, "headroom_cut_answers_total") >= 7
+        assert figure(server, "headroom_resident_memory_bytes") - before < 200e6
+        assert len(server.say(text=text, format="pcm").content) > 20_000_000
+        with pytest.raises(ConnectionResetError):
+            while links[0].recv(65536):
+                pass
+        for link in links:
+            link.close()
+        wait_for(lambda: figure(server, "headroom_unsent_answer_bytes") == 0)
+    finally:
+        assert server.stop() == 0
+
+
 def test_who_talks_and_never_listens_is_cut_before_its_errors_fill_the_memory(serve):
     before = figure(serve, "headroom_resident_memory_bytes")
     garbage = frame(0x81, b"x") * 5_000
