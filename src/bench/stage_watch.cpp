@@ -18,17 +18,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStages{
      {"weights_ready", "weights_ready"},
      {"warmup_done", "warmup_done"},
      {"ready", "ready"}}};
-constexpr double kLogResolution = 0.001;
 constexpr auto kCallPatience = std::chrono::seconds(3);  // of one call: the next poll asks again
 constexpr int kUnmovedReadings = 30;                     // a second each
 
 base::Deadline soon(Session& session) { return base::Deadline::after(session.clock(), kCallPatience); }
 
 }  // namespace
-
-base::Duration since_epoch(base::WallTime at) {
-  return std::chrono::duration_cast<base::Duration>(at.time_since_epoch());
-}
 
 std::optional<StageLine> parse_stage_line(std::string_view line) {
   constexpr std::string_view kOpen = "=== STAGE ";
@@ -55,6 +50,7 @@ base::Result<StageWatch> StageWatch::begin(Session& session) {
 StageWatch StageWatch::resume(const std::vector<std::string>& old_streams) {
   StageWatch watch;
   watch.old_streams_.insert(old_streams.begin(), old_streams.end());
+  watch.watched_ = false;
   return watch;
 }
 
@@ -73,21 +69,37 @@ std::optional<std::string> ScaleOutWatch::see(const aws::EndpointDescription& en
   return fmt::format("the service went back to {} instance(s) instead of {}", desired, wanted_) + because();
 }
 
-void StageWatch::asked(base::WallTime at, const std::string& variant, int wanted) {
-  last_question_ = at;
+void StageWatch::asked(Moment at, base::SteadyTime asked_after, const std::string& variant, int wanted) {
+  wall_.emplace(at);
+  last_question_ = at.steady;
+  asked_after_ = asked_after;
   wanted_ = wanted;
   scale_out_.emplace(variant, wanted);
 }
 
+capacity::PlacedLog StageWatch::seen() const {
+  std::vector<capacity::LogTime> times;
+  for (const LogLine& line : log_)
+    times.push_back(
+        {line.stamp, on_steady(wall_->steady_at(line.at)), on_steady(line.seen), line.of_instance});
+  capacity::LogBounds bounds{on_steady(asked_after_), std::nullopt, watched_};
+  if (in_service_) bounds.in_service = on_steady(*in_service_);
+  capacity::PlacedLog out = capacity::place_log_times(times, bounds);
+  out.stamps.insert(out.stamps.begin(), stamps_.begin(), stamps_.end());
+  if (auto set = wall_ ? wall_->note() : std::nullopt) out.notes.push_back(std::move(*set));
+  return out;
+}
+
 void StageWatch::poll(Session& session) {
-  const auto question = session.clock().wall();
+  const auto question = session.clock().steady();
+  wall_->see(read_moment(session.clock()));
   if (!in_service_) {
     auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), soon(session));
-    const auto answer = session.clock().wall();
+    const auto answer = session.clock().steady();
     const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
     if (variant && endpoint->status == "InService" && variant->current_instance_count == wanted_) {
-      in_service_ = true;
-      stamps_.push_back({"in_service", since_epoch(answer), capacity::StageKind::kBounded,
+      in_service_ = answer;
+      stamps_.push_back({"in_service", on_steady(answer), capacity::StageKind::kBounded,
                          base::to_s(answer - last_question_)});
     } else if (endpoint && scale_out_) {
       failure_ = scale_out_->see(*endpoint);
@@ -98,7 +110,7 @@ void StageWatch::poll(Session& session) {
 }
 
 void StageWatch::read_stream(Session& session) {
-  if (seen_.contains("ready")) return;
+  if (known_.contains("ready")) return;
   const std::string group = aws::endpoint_log_group(session.endpoint());
   if (!stream_) {
     auto streams = session.logs().describe_streams(group, session.variant() + "/", soon(session));
@@ -110,17 +122,15 @@ void StageWatch::read_stream(Session& session) {
   if (!stream_) return;
   auto events = session.logs().get_events(group, *stream_, std::nullopt, soon(session));
   if (!events || events->empty()) return;
-  if (seen_.insert("instance_logging").second) {
-    stamps_.push_back({"instance_logging", since_epoch(events->front().at), capacity::StageKind::kObserved,
-                       kLogResolution});
-  }
+  const auto now = session.clock().steady();
+  if (known_.insert("instance_logging").second)
+    log_.push_back({"instance_logging", events->front().at, now, false});
   for (const auto& event : *events) {
     const auto line = parse_stage_line(event.message);
     if (!line) continue;
     for (const auto& [logged, name] : kStages) {
-      if (line->name != logged || !seen_.insert(std::string(logged)).second) continue;
-      stamps_.push_back(
-          {std::string(name), since_epoch(line->at), capacity::StageKind::kObserved, kLogResolution});
+      if (line->name == logged && known_.insert(std::string(logged)).second)
+        log_.push_back({std::string(name), line->at, now, true});
     }
   }
 }

@@ -1,7 +1,9 @@
 // StageWatch: the stamps of a new instance's start, from its log stream and from DescribeEndpoint.
 //
-// poll() asks the APIs; parsing and judging are apart from it so that they can be tested. Single threaded. A
-// log line's own time is observed (1 ms); what polling found lies between the question before and the answer.
+// poll() asks the APIs; parsing, placing and judging are apart from it so that they can be tested. Single
+// threaded. Stamps are of this machine's steady clock. A log line's own time is observed (1 ms); it is of
+// another machine's wall clock and is placed within what causality allows (capacity/log_times.hpp). What
+// polling found lies between the question before and the answer.
 #pragma once
 
 #include <optional>
@@ -12,6 +14,8 @@
 #include <vector>
 
 #include "bench/session.hpp"
+#include "bench/wall_offset.hpp"
+#include "capacity/log_times.hpp"
 #include "capacity/ttotal.hpp"
 
 namespace headroom::bench {
@@ -47,31 +51,42 @@ class StageWatch {
   // The same, from streams remembered by a process that died.
   static StageWatch resume(const std::vector<std::string>& old_streams);
   std::vector<std::string> old_streams() const { return {old_streams_.begin(), old_streams_.end()}; }
-  // The clock's start: from `at` on, `wanted` instances are asked for, and poll() may be called.
-  void asked(base::WallTime at, const std::string& variant, int wanted);
+  // The clock's start: from `at` on, `wanted` instances are asked for, and poll() may be called. Nothing of
+  // the new instance is older than `asked_after`.
+  void asked(Moment at, base::SteadyTime asked_after, const std::string& variant, int wanted);
   // Up to three calls of 3 s at most; none after an interruption. Errors of single readings are passed over:
   // unknown is not 0.
   void poll(Session& session);
   void add(capacity::Stamp stamp) { stamps_.push_back(std::move(stamp)); }
-  bool in_service() const { return in_service_; }
+  bool in_service() const { return in_service_.has_value(); }
   const std::optional<std::string>& failure() const { return failure_; }  // the scale-out will not come about
-  const std::vector<capacity::Stamp>& stamps() const { return stamps_; }
+  // What was stamped so far, the log's times placed on the steady clock; and what there is to say of clocks.
+  capacity::PlacedLog seen() const;
   const std::optional<std::string>& stream() const { return stream_; }
 
  private:
+  struct LogLine {
+    std::string stamp;  // its name
+    base::WallTime at;  // by whoever wrote it
+    base::SteadyTime seen;
+    bool of_instance;
+  };
   void read_stream(Session& session);
   std::set<std::string> old_streams_;
   std::optional<std::string> stream_;
-  std::set<std::string> seen_;
-  std::vector<capacity::Stamp> stamps_;
+  std::set<std::string> known_;          // lines of the log that are stamped
+  std::vector<capacity::Stamp> stamps_;  // by this process's own clock
+  std::vector<LogLine> log_;
+  std::optional<WallOffset> wall_;
   std::optional<ScaleOutWatch> scale_out_;
   std::optional<std::string> failure_;
-  base::WallTime last_question_{};
+  base::SteadyTime asked_after_{}, last_question_{};
+  std::optional<base::SteadyTime> in_service_;
   int wanted_ = 0;
-  bool in_service_ = false;
+  bool watched_ = true;
 };
 
-// Stamps use wall time since the epoch: logs have no other clock.
-base::Duration since_epoch(base::WallTime at);
+// Stamps are counted from the steady clock's origin.
+inline base::Duration on_steady(base::SteadyTime at) { return at.time_since_epoch(); }
 
 }  // namespace headroom::bench

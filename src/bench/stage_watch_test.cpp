@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/names.hpp"
-#include "bench/ttotal_run.hpp"
 
 namespace headroom::bench {
 
@@ -69,22 +68,6 @@ TEST(ScaleOut, GoesOnWhileTheCountIsWantedAndOnReadingsThatSayNothing) {
   EXPECT_FALSE(watch.see(reading("Updating", 1)));
   EXPECT_FALSE(watch.see(reading("InService", 2)));
   EXPECT_FALSE(watch.see({}));
-}
-
-TEST(P95At, IsLinearBetweenRungsAndUnknownBeyondThem) {
-  std::vector<capacity::Rung> rungs(3);
-  rungs[0].n = 1;
-  rungs[0].p95_ms = 100;
-  rungs[1].n = 5;
-  rungs[1].p95_ms = 500;
-  rungs[2].n = 5;
-  rungs[2].p95_ms = 9000;
-  rungs[2].repeat = true;  // a sustain is no part of the curve
-  EXPECT_EQ(p95_at(rungs, 1), 100);
-  EXPECT_EQ(p95_at(rungs, 3), 300);
-  EXPECT_EQ(p95_at(rungs, 5), 500);
-  EXPECT_FALSE(p95_at(rungs, 6));
-  EXPECT_FALSE(p95_at({}, 1));
 }
 
 }  // namespace headroom::bench

@@ -78,7 +78,18 @@ struct Measured {
     return !runs.empty() &&
            std::all_of(runs.begin(), runs.end(), [](const Outcome& o) { return o.recovered; });
   }
+  // Of any run: it may have made that one the slowest, or hidden that it was.
+  std::optional<std::string> client_bound() const {
+    for (const Outcome& run : runs)
+      if (run.client_bound) return run.client_bound;
+    return std::nullopt;
+  }
 };
+
+void note_and_warn(const Session& session, artifact::Header& header, const std::string& note) {
+  header.notes.push_back(note);
+  session.complain("warning: " + note);
+}
 
 // Of several runs the slowest is taken, since a plan must survive it; one that never recovered is slower than
 // any.
@@ -112,14 +123,20 @@ base::Result<artifact::TtotalArtifact> to_artifact(const TtotalOptions& options,
     if (slowest->lag_s) out.lag_source = fmt::format("measured {:.1f} s; {}", *slowest->lag_s, lag->source);
     if (out.measured_total_s) out.total_s = *out.measured_total_s + slowest->lag_s.value_or(lag->seconds);
   } else {  // T_m cost an instance and half an hour; the lag can be read again
-    out.header.notes.push_back("the policy's lag could not be read, so that T_total is unknown: " +
-                               base::describe(lag.error()));
-    session.complain("warning: " + out.header.notes.back());
+    note_and_warn(
+        session, out.header,
+        "the policy's lag could not be read, so that T_total is unknown: " + base::describe(lag.error()));
   }
   if (slowest->resumed)
     out.header.notes.push_back(
         "measured on after the client had died: there was no load in between, so that traffic_recovered may "
         "be late");
+  for (const auto& note : slowest->notes) note_and_warn(session, out.header, note);
+  if (const auto why = measured.client_bound())
+    note_and_warn(session, out.header,
+                  fmt::format("client_bound: {}; T_m may be the driver's, not the service's: measure again "
+                              "from a machine with spare cores",
+                              *why));
   out.load_l = prepared.load;
   out.recover_factor = options.recover_factor;
   out.hold_s = base::to_s(options.hold);
@@ -203,20 +220,24 @@ base::Result<Freeze> adopt_running(Session& session, const LiveEndpoint& live, c
                        std::move(*lock));
 }
 
-base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session& session, Prepared& prepared,
+// The clock to go on with, whose load and baseline are the measurement's; none without --resume.
+base::Result<std::optional<RunningClock>> take_clock(const TtotalOptions& options, Session& session,
+                                                     Prepared& prepared) {
+  if (!options.resume) return std::nullopt;
+  auto saved = load_clock(session);
+  if (!saved && saved.error().code == ErrorCode::kNotFound)
+    return base::fail(
+        ErrorCode::kNotFound,
+        fmt::format("there is no running clock at {}; measure without --resume", clock_path(session)));
+  if (!saved) return tl::unexpected(saved.error());
+  prepared.load = saved->load;
+  prepared.baseline_p95_ms = saved->baseline_p95_ms;
+  return std::move(*saved);
+}
+
+base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session& session,
+                                          const Prepared& prepared, const std::optional<RunningClock>& clock,
                                           Rig& rig) {
-  std::optional<RunningClock> clock;
-  if (options.resume) {
-    auto saved = load_clock(session);
-    if (!saved && saved.error().code == ErrorCode::kNotFound)
-      return base::fail(
-          ErrorCode::kNotFound,
-          fmt::format("there is no running clock at {}; measure without --resume", clock_path(session)));
-    if (!saved) return tl::unexpected(saved.error());
-    clock = std::move(*saved);
-    prepared.load = clock->load;
-    prepared.baseline_p95_ms = clock->baseline_p95_ms;
-  }
   auto freeze =
       clock ? adopt_running(session, prepared.live, *clock) : Freeze::engage(session, prepared.live, 1);
   if (!freeze) return tl::unexpected(freeze.error());
@@ -262,6 +283,8 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   auto prepared = prepare(options, session, load);
   if (!prepared) return end_with(session, prepared.error());
   if (auto ok = check(options, session); !ok) return end_with(session, ok.error());
+  const auto clock = take_clock(options, session, *prepared);
+  if (!clock) return end_with(session, clock.error());
   if (auto ok = room_for_two(session, prepared->live); !ok) return end_with(session, ok.error());
   // A run that goes on finds its own freeze, which drift would report.
   if (auto fine = options.resume ? base::Result<void>() : stop_at_drift(session, options.force); !fine)
@@ -273,7 +296,7 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   // Made before the freeze and closed after it: neither may stand between a signal and restoring.
   auto rig = Rig::make(session, std::move(load), options.load, prepared->load);
   if (!rig) return end_with(session, rig.error());
-  auto measured = freeze_and_measure(options, session, *prepared, **rig);
+  auto measured = freeze_and_measure(options, session, *prepared, *clock, **rig);
   const auto lost = (*rig)->close_or_warn(session);
   rig->reset();
   if (!measured) return end_with(session, measured.error());
@@ -294,7 +317,8 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
     (void)end_with(session, measured->restored.error());
     return base::kExitFailed;
   }
-  return measured->recovered() ? base::kExitGood : base::kExitInconclusive;
+  const bool sure = measured->recovered() && !measured->client_bound();
+  return sure ? base::kExitGood : base::kExitInconclusive;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // fingerprint and q_max >= 2. --observe-policy lets the deployed policy ask instead, and measures its lag.
 // --resume goes on with a run that was killed while its clock ran (the endpoint stays frozen until then).
 // Exit codes: 0 measured, 1 failed (also: the scale-out was taken back), 2 usage, 3 refused, 4 traffic did
-// not recover, 130 interrupted after restoring.
+// not recover or the driver was the bottleneck, 130 interrupted after restoring.
 #pragma once
 
 #include <string>

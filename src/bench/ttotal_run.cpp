@@ -2,21 +2,20 @@
 #include "bench/ttotal_run.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "base/atomic_file.hpp"
 #include "base/names.hpp"
 #include "bench/lag.hpp"
+#include "bench/ttotal_progress.hpp"
 #include "capacity/qmax.hpp"
 
 namespace headroom::bench {
 namespace {
 
 using base::ErrorCode;
-using nlohmann::json;
 constexpr auto kPoll = std::chrono::seconds(1);
 constexpr double kPolicyPatience = 3;                   // times the bound of its lag
 constexpr auto kMetricDelay = std::chrono::minutes(2);  // until a service shows what it measured
@@ -44,22 +43,70 @@ bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTim
          view.rejected + view.failed + view.timed_out == 0;
 }
 
-// Polls until the instance serves and traffic is well, or the time is over. `watch` already runs.
+// Tells each stamp once, as it comes.
+class StampTeller {
+ public:
+  StampTeller(TtotalProgress& progress, base::SteadyTime start) : progress_(progress), start_(start) {}
+  void known(const std::vector<capacity::Stamp>& stamps) {
+    for (const auto& stamp : stamps) told_.insert(stamp.name);
+    take_latest(stamps);
+  }
+  void tell(std::vector<capacity::Stamp> stamps) {
+    std::stable_sort(stamps.begin(), stamps.end(), [](const auto& a, const auto& b) { return a.at < b.at; });
+    for (const auto& stamp : stamps) {
+      if (told_.insert(stamp.name).second)
+        progress_.say(fmt::format("  {:8.3f} s  {}", base::to_s(stamp.at - on_steady(start_)), stamp.name));
+    }
+    take_latest(stamps);
+  }
+  TtotalStanding standing(base::SteadyTime now, base::Duration at_most) const {
+    TtotalStanding out;
+    out.reached = latest_.name;
+    out.reached_s = base::to_s(on_steady(now) - latest_.at);
+    out.waited_s = base::to_s(now - start_);
+    out.at_most_s = base::to_s(at_most);
+    return out;
+  }
+
+ private:
+  void take_latest(const std::vector<capacity::Stamp>& stamps) {
+    for (const auto& stamp : stamps) {
+      if (stamp.at >= latest_.at) latest_ = stamp;
+    }
+  }
+  TtotalProgress& progress_;
+  base::SteadyTime start_;
+  std::set<std::string> told_;
+  capacity::Stamp latest_{"", base::Duration::min()};
+};
+
+// The driver's own condition, from all of the load on; what was judged as recovery counts for itself.
+std::optional<std::string> client_bound(const load::Driver& driver, base::SteadyTime loaded, int load,
+                                        std::optional<base::SteadyTime> recovered_from,
+                                        base::SteadyTime now) {
+  const auto from = held_since(driver.samples(), loaded, load);
+  std::optional<load::WindowView> recovery;
+  if (recovered_from) recovery = driver.window(*recovered_from, now);
+  return client_bound_why(driver.window(from, std::max(from, recovered_from.value_or(now))), recovery);
+}
+
+// Polls until the instance serves and traffic is well, or the time is over. `watch` already runs; the load is
+// held since `loaded`.
 base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& session, Rig& rig,
-                                      StageWatch& watch, const RunningClock& running) {
+                                      StageWatch& watch, const RunningClock& running,
+                                      base::SteadyTime loaded) {
   auto& clock = session.clock();
   auto& driver = rig.driver();
   const double limit_ms = options.recover_factor * running.baseline_p95_ms;
   const auto deadline = base::Deadline::after(clock, options.max_wait);
-  std::size_t told = watch.stamps().size();
+  TtotalProgress progress(session);
+  StampTeller teller(progress, running.desired_set.steady);
+  teller.known(running.stamps());
   Outcome outcome;
-  std::optional<base::SteadyTime> served_since;
+  std::optional<base::SteadyTime> served_since, recovered_from;
   const auto began = clock.steady();
   auto last_look = began;
-  const auto since_clock = [&](base::Duration at) {
-    return base::to_s(at - since_epoch(running.desired_set));
-  };
-  while (!deadline.passed(clock)) {
+  while (!deadline.passed(clock) && !recovered_from) {
     if (!session.interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
     watch.poll(session);
     if (const auto& why = watch.failure()) {
@@ -67,52 +114,58 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
           ErrorCode::kConflict,
           fmt::format("the new instance never served: {}; see its log, mend it and measure again", *why));
     }
-    for (; told < watch.stamps().size(); ++told)
-      session.say(
-          fmt::format("  {:8.3f} s  {}", since_clock(watch.stamps()[told].at), watch.stamps()[told].name));
+    teller.tell(watch.seen().stamps);
     const auto now = clock.steady();
+    progress.show(teller.standing(now, deadline.at - running.desired_set.steady), driver, now);
     const double since_look_s = base::to_s(now - std::exchange(last_look, now));
     if (watch.in_service() && !served_since) served_since = now;
     if (served_since && hangs(driver, now, began, limit_ms)) served_since = now;
     if (!served_since || !recovered(driver, now, *served_since, options.hold, limit_ms)) continue;
-    const auto at = clock.wall() - std::chrono::duration_cast<base::WallTime::duration>(options.hold);
-    watch.add({std::string(capacity::kTrafficRecovered), since_epoch(at), capacity::StageKind::kBounded,
-               since_look_s});
-    session.say(fmt::format("  {:8.3f} s  {}", since_clock(since_epoch(at)), capacity::kTrafficRecovered));
-    outcome.recovered = true;
-    break;
+    recovered_from = now - options.hold;
+    watch.add({std::string(capacity::kTrafficRecovered), on_steady(*recovered_from),
+               capacity::StageKind::kBounded, since_look_s});
+    teller.tell(watch.seen().stamps);
   }
-  outcome.stamps = watch.stamps();
+  auto seen = watch.seen();
+  outcome.recovered = recovered_from.has_value();
+  outcome.client_bound = client_bound(driver, loaded, running.load, recovered_from, last_look);
+  outcome.lag_s = running.lag_s();
+  outcome.stamps = std::move(seen.stamps);
+  outcome.notes = std::move(seen.notes);
   outcome.stream = watch.stream();
   return outcome;
 }
 
 // Scaling out is let loose until the policy asks for more; then held still again, so that it asks once.
-base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, const Prepared& prepared) {
+base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, const load::Driver& driver,
+                                           const Prepared& prepared) {
   auto lag = policy_lag(session);
   if (!lag) return tl::unexpected(lag.error());
   auto& clock = session.clock();
   RunningClock running;
   running.observed = true;
-  running.load_applied = clock.wall();
+  running.load_applied = clock.steady();
   if (auto loose = freeze.let_scale_out(); !loose) return tl::unexpected(loose.error());
-  const auto patience = std::chrono::duration_cast<base::Duration>(
-                            std::chrono::duration<double>(kPolicyPatience * lag->seconds)) +
-                        kMetricDelay;
+  const auto patience = base::from_s(kPolicyPatience * lag->seconds) + kMetricDelay;
   const auto deadline = base::Deadline::after(clock, patience);
-  auto last_answer = clock.wall();
+  auto last_answer = clock.steady();
+  TtotalProgress progress(session);
+  StampTeller teller(progress, running.load_applied);
+  teller.known({{std::string(capacity::kLoadApplied), on_steady(running.load_applied)}});
   while (true) {
     if (!session.interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
     auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
-    const auto answer = clock.wall();
+    const auto answer = read_moment(clock);
     const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
     if (variant && variant->desired_instance_count.value_or(0) > 1) {
       running.wanted = *variant->desired_instance_count;
       running.desired_set = answer;
-      running.resolution_s = base::to_s(answer - last_answer);
+      running.asked_after = last_answer;
+      running.resolution_s = base::to_s(answer.steady - last_answer);
       break;
     }
-    if (variant) last_answer = answer;
+    if (variant) last_answer = answer.steady;
+    progress.show(teller.standing(answer.steady, patience), driver, answer.steady);
     if (deadline.passed(clock)) {
       return base::fail(
           ErrorCode::kTimeout,
@@ -121,25 +174,48 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
                       base::to_s(patience), prepared.load));
     }
   }
+  progress.clear();
   if (auto still = freeze.hold_scaling(); !still) return tl::unexpected(still.error());
   const double share = static_cast<double>(prepared.load) / running.wanted;
   running.baseline_p95_ms = p95_at(prepared.qmax.rungs, share).value_or(prepared.baseline_p95_ms);
   return running;
 }
 
-// What polling saw lies between two answers; what was asked for here is known to the moment.
-capacity::Stamp desired_stamp(const RunningClock& running) {
-  return {std::string(capacity::kDesiredSet), since_epoch(running.desired_set),
-          running.observed ? capacity::StageKind::kBounded : capacity::StageKind::kObserved,
-          running.resolution_s};
+// One instance under its load for a while, before the clock starts.
+base::Result<void> settle(Session& session, const load::Driver& driver, base::SteadyTime loaded,
+                          base::Duration length) {
+  TtotalProgress progress(session);
+  StampTeller teller(progress, loaded);
+  teller.known({{std::string(capacity::kLoadApplied), on_steady(loaded)}});
+  const base::Deadline end{loaded + length};
+  while (!end.passed(session.clock())) {
+    if (!session.interrupt().wait_for(std::min<base::Duration>(kPoll, end.left(session.clock()))))
+      return tl::unexpected(cancelled());
+    const auto now = session.clock().steady();
+    progress.show(teller.standing(now, length), driver, now);
+  }
+  return {};
 }
 
-base::Result<RunningClock> ask_for_one_more(Session& session, Freeze& freeze, const Prepared& prepared) {
+base::Result<RunningClock> ask_for_one_more(Session& session, Freeze& freeze, const Prepared& prepared,
+                                            base::SteadyTime loaded) {
   RunningClock running;
+  running.load_applied = loaded;
+  running.asked_after = session.clock().steady();
   if (auto asked = freeze.ask_count(2); !asked) return tl::unexpected(asked.error());
-  running.desired_set = session.clock().wall();
+  running.desired_set = read_moment(session.clock());
   running.baseline_p95_ms = prepared.baseline_p95_ms;
   return running;
+}
+
+// From here on both ways are the same.
+base::Result<Outcome> follow(const TtotalOptions& options, Session& session, Rig& rig, StageWatch& watch,
+                             const RunningClock& running, base::SteadyTime loaded) {
+  for (auto& stamp : running.stamps()) watch.add(std::move(stamp));
+  watch.asked(running.desired_set, running.asked_after, session.variant(), running.wanted);
+  auto outcome = until_recovered(options, session, rig, watch, running, loaded);
+  rig.driver().hold(0);
+  return outcome;
 }
 
 }  // namespace
@@ -157,116 +233,66 @@ std::optional<double> p95_at(const std::vector<capacity::Rung>& rungs, double n)
   return *below->p95_ms + (*above->p95_ms - *below->p95_ms) * (n - below->n) / (above->n - below->n);
 }
 
+std::optional<std::string> client_bound_why(const load::WindowView& waiting,
+                                            const std::optional<load::WindowView>& recovery) {
+  if (recovery && recovery->client_bound)
+    return "while recovery was judged, the driver was the limit: " + recovery->client_bound_why;
+  if (waiting.client_bound) return "under the load, the driver was the limit: " + waiting.client_bound_why;
+  return std::nullopt;
+}
+
+base::SteadyTime held_since(const std::vector<load::Sample>& samples, base::SteadyTime from, int n) {
+  const auto full = std::find_if(samples.begin(), samples.end(), [&](const load::Sample& sample) {
+    return sample.at >= from && sample.in_flight + sample.waiting >= n;
+  });
+  return full == samples.end() ? from : full->at;
+}
+
 base::Result<Outcome> measure_once(const TtotalOptions& options, Session& session, Freeze& freeze, Rig& rig,
                                    const Prepared& prepared) {
-  auto& clock = session.clock();
   auto watch = StageWatch::begin(session);
   if (!watch) return tl::unexpected(watch.error());
   if (auto warm = rig.warm(prepared.load, session); !warm) return tl::unexpected(warm.error());
   rig.driver().hold(prepared.load);
-  auto load_applied = clock.wall();
+  const auto loaded = session.clock().steady();
   base::Result<RunningClock> running = RunningClock{};
   if (options.observe_policy) {
     session.say(fmt::format("  {} outstanding on one instance; scaling out is let loose", prepared.load));
-    running = wait_for_policy(session, freeze, prepared);
-    if (running) load_applied = running->load_applied;
+    running = wait_for_policy(session, freeze, rig.driver(), prepared);
   } else {
     session.say(fmt::format("  {} outstanding on one instance for {:.0f} s", prepared.load,
                             base::to_s(options.settle)));
-    if (!session.interrupt().wait_for(options.settle)) return tl::unexpected(cancelled());
-    running = ask_for_one_more(session, freeze, prepared);
+    if (auto settled = settle(session, rig.driver(), loaded, options.settle); !settled)
+      return tl::unexpected(settled.error());
+    running = ask_for_one_more(session, freeze, prepared, loaded);
   }
   if (!running) return tl::unexpected(running.error());
   running->freeze_run = freeze.run_id();
-  running->load_applied = load_applied;
   running->load = prepared.load;
   running->old_streams = watch->old_streams();
   if (auto saved = save_clock(session, *running); !saved)
     session.complain("warning: " + base::describe(saved.error()));
-  watch->add({std::string(capacity::kLoadApplied), since_epoch(load_applied), capacity::StageKind::kObserved,
-              0.001});
-  watch->add(desired_stamp(*running));
   session.say(running->observed ? fmt::format("  the policy asked for {} after {:.1f} s; the clock runs",
                                               running->wanted, *running->lag_s())
                                 : "  asked for a second instance; the clock runs");
-  watch->asked(running->desired_set, session.variant(), running->wanted);
-  auto outcome = until_recovered(options, session, rig, *watch, *running);
-  if (outcome) outcome->lag_s = running->lag_s();
-  rig.driver().hold(0);
-  return outcome;
+  return follow(options, session, rig, *watch, *running, loaded);
 }
 
 base::Result<Outcome> resume_clock(const TtotalOptions& options, Session& session, Rig& rig,
                                    const RunningClock& running) {
   StageWatch watch = StageWatch::resume(running.old_streams);
-  watch.add({std::string(capacity::kLoadApplied), since_epoch(running.load_applied),
-             capacity::StageKind::kObserved, 0.001});
-  watch.add(desired_stamp(running));
   if (auto warm = rig.warm(running.load, session); !warm) return tl::unexpected(warm.error());
   rig.driver().hold(running.load);
-  watch.asked(running.desired_set, session.variant(), running.wanted);
-  session.say(
-      fmt::format("  going on with the clock that runs since {}", base::format_iso8601(running.desired_set)));
-  auto outcome = until_recovered(options, session, rig, watch, running);
-  if (outcome) {
-    outcome->resumed = true;
-    outcome->lag_s = running.lag_s();
-  }
-  rig.driver().hold(0);
+  session.say(fmt::format("  going on with the clock that runs since {}",
+                          base::format_iso8601(running.desired_set.wall)));
+  auto outcome = follow(options, session, rig, watch, running, session.clock().steady());
+  if (!outcome) return outcome;
+  outcome->resumed = true;
+  if (running.by_wall)
+    outcome->notes.push_back(
+        "the machine was started anew while the clock ran: only its wall clock says how long ago the new "
+        "instance was asked for");
   return outcome;
-}
-
-std::optional<double> RunningClock::lag_s() const {
-  if (!observed) return std::nullopt;
-  return base::to_s(desired_set - load_applied);
-}
-
-std::string clock_path(const Session& session) { return session.folder() + "/ttotal-clock.json"; }
-
-base::Result<void> save_clock(const Session& session, const RunningClock& c) {
-  const json body{{"schema", "headroom/ttotal-clock"},
-                  {"version", 1},
-                  {"freeze_run", c.freeze_run},
-                  {"load_applied", base::format_iso8601(c.load_applied)},
-                  {"desired_set", base::format_iso8601(c.desired_set)},
-                  {"resolution_s", c.resolution_s},
-                  {"observed", c.observed},
-                  {"load", c.load},
-                  {"wanted", c.wanted},
-                  {"baseline_p95_ms", c.baseline_p95_ms},
-                  {"old_streams", c.old_streams}};
-  return base::write_file_atomically(clock_path(session), body.dump(2) + "\n", 0600);
-}
-
-base::Result<RunningClock> load_clock(const Session& session) {
-  auto text = base::read_file(clock_path(session), 1 << 20);
-  if (!text) return tl::unexpected(text.error());
-  const json body = json::parse(*text, nullptr, false);
-  const auto bad = [&] {
-    return base::fail(
-        ErrorCode::kInvalidData,
-        fmt::format("{} is not the clock of a ttotal; delete it and measure anew", clock_path(session)));
-  };
-  try {
-    if (body.at("schema").get<std::string>() != "headroom/ttotal-clock") return bad();
-    RunningClock c;
-    c.freeze_run = body.at("freeze_run").get<std::string>();
-    const auto load_applied = base::parse_iso8601(body.at("load_applied").get<std::string>());
-    const auto desired_set = base::parse_iso8601(body.at("desired_set").get<std::string>());
-    if (!load_applied || !desired_set) return bad();
-    c.load_applied = *load_applied;
-    c.desired_set = *desired_set;
-    c.resolution_s = body.at("resolution_s").get<double>();
-    c.observed = body.value("observed", false);
-    c.load = body.at("load").get<int>();
-    c.wanted = body.at("wanted").get<int>();
-    c.baseline_p95_ms = body.at("baseline_p95_ms").get<double>();
-    c.old_streams = body.at("old_streams").get<std::vector<std::string>>();
-    if (c.load < 1 || c.wanted < 2 || !(c.baseline_p95_ms > 0)) return bad();
-    return c;
-  } catch (const json::exception&) {
-    return bad();
-  }
 }
 
 }  // namespace headroom::bench

@@ -31,7 +31,7 @@ std::optional<StageKind> parse_stage_kind(std::string_view name);
 struct Stamp {
   std::string name;     // load_applied, desired_set, instance_logging, container_started, weights_fetched,
                         // framework_init, weights_ready, warmup_done, ready, in_service, traffic_recovered
-  base::Duration at{};  // since any origin common to all
+  base::Duration at{};  // since any origin common to all; of a clock that nobody sets
   StageKind kind = StageKind::kObserved;
   double resolution_s = 0;
 };

@@ -83,7 +83,7 @@ def test_qmax_then_ttotal_measure_every_stage_and_restore(fast):
     bench.measured_up_to(2, *QUICK_LADDER)
     qmax = check_artifact(bench, "qmax")
     assert qmax["verdict"] == "lower_bound"
-    out = bench.ok("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
+    out = bench.measured("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1")
     ttotal = check_artifact(bench, "ttotal")
     stages = [stage["to"] for stage in ttotal["stages"]["measured"]]
     assert set(stages) >= {"instance_logging", "container_started", "weights_fetched", "framework_init", "weights_ready", "warmup_done",

@@ -1,9 +1,13 @@
-"""ttotal's other ways: the policy itself scales and its lag is measured, several runs, going on after kill -9, and an
-instance that is InService but does not answer."""
+"""ttotal's other ways: the policy itself scales and its lag is measured, several runs, going on after kill -9, an
+instance that is InService but does not answer, one whose clock is wrong, a client without its core, a full disk."""
 
+import json
 import os
 import pathlib
+import pty
+import shlex
 import signal
+import subprocess
 import time
 
 import pytest
@@ -16,13 +20,46 @@ LADDER = ["qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2,4", 
 SHORT = ["ttotal", "--yes", "--force", "--hold", "2", "--settle", "1", "--recover-factor", "3"]
 
 
-def start(tmp_path, *options):
-    cloud = LocalCloud(tmp_path / "cloud", *options, serve=BIN / "tts-serve")
+def start(tmp_path, *options, serve=BIN / "tts-serve", q_max=4, ladder=LADDER):
+    cloud = LocalCloud(tmp_path / "cloud", *options, serve=serve)
     make_endpoint(cloud, "e", count=1, environment=FAST_PACE)
     register_target(cloud)
     bench = Bench(cloud, tmp_path)
-    bench.measured_up_to(4, *LADDER)
+    bench.measured_up_to(q_max, *ladder)
     return cloud, bench
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory):
+    """A cloud whose endpoint has a Q_max, for runs that leave it as it was."""
+    cloud, bench = start(tmp_path_factory.mktemp("ready"), "--provision-delay", "3s")
+    yield cloud, bench
+    cloud.stop()
+
+
+def let_the_policy_scale(cloud) -> None:
+    cloud.client("application-autoscaling").put_scaling_policy(
+        ServiceNamespace="sagemaker", ResourceId="endpoint/e/variant/AllTraffic",
+        ScalableDimension="sagemaker:variant:DesiredInstanceCount", PolicyName="out", PolicyType="TargetTrackingScaling",
+        TargetTrackingScalingPolicyConfiguration={
+            "TargetValue": 2.0, "ScaleOutCooldown": 30, "DisableScaleIn": True, "PredefinedMetricSpecification": {
+                "PredefinedMetricType": "SageMakerVariantConcurrentRequestsPerModelHighResolution"}})
+
+
+def on_a_terminal(command: list, environment: dict) -> tuple[int, str]:
+    """Exit code and all that the screen got."""
+    screen, program = pty.openpty()
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=program, stderr=program)
+    os.close(program)
+    said = b""
+    try:
+        while part := os.read(screen, 65536):
+            said += part
+    except OSError:  # how a terminal says that nobody holds its other end
+        pass
+    finally:
+        os.close(screen)
+    return process.wait(60 * SLOW), said.decode(errors="replace")
 
 
 def serve_pids(cloud) -> set:
@@ -35,14 +72,9 @@ def serve_pids(cloud) -> set:
 def test_the_policy_itself_scales_and_its_lag_is_measured(tmp_path):
     cloud, bench = start(tmp_path, "--fast", "10")
     try:
-        cloud.client("application-autoscaling").put_scaling_policy(
-            ServiceNamespace="sagemaker", ResourceId="endpoint/e/variant/AllTraffic",
-            ScalableDimension="sagemaker:variant:DesiredInstanceCount", PolicyName="out", PolicyType="TargetTrackingScaling",
-            TargetTrackingScalingPolicyConfiguration={
-                "TargetValue": 2.0, "ScaleOutCooldown": 30, "DisableScaleIn": True, "PredefinedMetricSpecification": {
-                    "PredefinedMetricType": "SageMakerVariantConcurrentRequestsPerModelHighResolution"}})
+        let_the_policy_scale(cloud)
         before = standing(cloud)
-        out = bench.ok(*SHORT, "--observe-policy")
+        out = bench.measured(*SHORT, "--observe-policy")
         assert "the policy asked for" in out, out
         artifact = bench.artifact("ttotal")
         lag = artifact["policy_lag_measured_s"]
@@ -79,7 +111,7 @@ def test_observing_needs_a_policy_and_several_runs_take_the_slowest(tmp_path):
         refused = bench.run(*SHORT, "--observe-policy")
         assert refused.returncode == 3 and "tts-bench apply" in refused.stdout, refused.stdout
         assert standing(cloud) == before
-        bench.ok(*SHORT, "--runs", "2")
+        bench.measured(*SHORT, "--runs", "2")
         artifact = bench.artifact("ttotal")
         totals = [run["measured_total_s"] for run in artifact["runs"]]
         assert len(totals) == 2 and artifact["measured_total_s"] == max(totals)
@@ -99,7 +131,7 @@ def test_a_killed_client_goes_on_with_its_clock(tmp_path):
         run.wait()
         run.stdout.close()
         assert standing(cloud) != before
-        out = bench.ok(*SHORT, "--resume")
+        out = bench.measured(*SHORT, "--resume")
         assert "going on with the clock" in out, out
         artifact = bench.artifact("ttotal")
         assert artifact["measured_total_s"] >= 6
@@ -107,6 +139,54 @@ def test_a_killed_client_goes_on_with_its_clock(tmp_path):
         assert standing(cloud) == before and bench.journals() == []
         again = bench.run(*SHORT, "--resume")
         assert again.returncode == 1 and "no running clock" in again.stdout, again.stdout
+    finally:
+        cloud.stop()
+
+
+def test_a_killed_observation_goes_on_with_its_load_and_its_lag(tmp_path):
+    """Its load is Q_max, above the 10 of a run that asks itself; its lag was over when the client died."""
+    ladder = [word if word != "1,2,4" else "1,5,16" for word in LADDER]
+    cloud, bench = start(tmp_path, "--fast", "10", "--provision-delay", "40s", q_max=16, ladder=ladder)
+    try:
+        let_the_policy_scale(cloud)
+        run = bench.start(*SHORT, "--observe-policy")
+        wait_for((bench.out / "ttotal-clock.json").exists, 90 * SLOW)
+        run.kill()
+        run.wait()
+        run.stdout.close()
+        clock = json.loads((bench.out / "ttotal-clock.json").read_text())
+        assert clock["observed"] and clock["load"] == 16
+        time.sleep(2)  # the clock runs while nobody looks; the lag does not
+        bench.measured(*SHORT, "--resume")
+        artifact = bench.artifact("ttotal")
+        assert artifact["load_l"] == 16
+        assert artifact["policy_lag_measured_s"] == pytest.approx(clock["load_s"], abs=1e-3) and clock["load_s"] > 0
+        assert artifact["total_s"] == pytest.approx(artifact["measured_total_s"] + artifact["policy_lag_measured_s"])
+        assert artifact["measured_total_s"] >= 2
+        first = artifact["stages"]["before_clock"][0]
+        assert first["from"] == "load_applied" and artifact["lag_source"].startswith("measured ")
+        assert bench.journals() == []
+    finally:
+        cloud.stop()
+
+
+def test_stages_of_an_instance_whose_clock_is_wrong_stay_within_the_clock(tmp_path):
+    """Its log is 25 years old as it comes: no stage is negative, none leaves the clock's span, and the artifact says so."""
+    serve = tmp_path / "serve"
+    serve.write_text(f"#!/bin/bash\nexec {shlex.quote(str(BIN / 'tts-serve'))} \"$@\" "
+                     "> >(exec sed -u -E 's/(STAGE [a-z_]+ t=)[0-9]{4}/\\12001/')\n")
+    serve.chmod(0o755)
+    cloud, bench = start(tmp_path, "--provision-delay", "3s", serve=serve)
+    try:
+        bench.measured(*SHORT)
+        artifact = bench.artifact("ttotal")
+        assert [stage["to"] for stage in artifact["stages"]["before_clock"]] == ["desired_set"], artifact["stages"]
+        measured = {stage["to"]: stage for stage in artifact["stages"]["measured"]}
+        assert {"container_started", "framework_init", "warmup_done"} <= set(measured), measured
+        assert min(stage["s"] for stage in measured.values()) >= 0
+        assert sum(stage["s"] for stage in measured.values()) == pytest.approx(artifact["measured_total_s"], abs=1e-6)
+        assert measured["container_started"]["kind"] == "bounded"
+        assert any("clock skew: the instance's clock is at least" in note for note in artifact["notes"]), artifact["notes"]
     finally:
         cloud.stop()
 
@@ -139,11 +219,43 @@ def test_in_service_is_not_the_end_until_traffic_is_served(tmp_path):
         cloud.stop()
 
 
-def test_an_instance_starts_under_load_without_an_error(tmp_path):
-    cloud, bench = start(tmp_path, "--provision-delay", "5s")
-    try:
-        bench.ok(*SHORT)
-        counts = bench.artifact("ttotal")["counts"]
-        assert counts["failed"] == counts["rejected"] == counts["timed_out"] == 0 and counts["ok"] > 100, counts
-    finally:
-        cloud.stop()
+def test_an_instance_starts_under_load_without_an_error_and_a_terminal_shows_how_far_it_is(ready):
+    _, bench = ready
+    code, said = on_a_terminal(bench.command(*SHORT), bench.environment)
+    assert code in (0, 4), said
+    lines = [line for part in said.split("\n") for line in part.split("\r") if " s ago, " in line]
+    for reached in ("load_applied", "desired_set", "in_service"):
+        assert any(line.startswith(f"  {reached} ") and ", in flight " in line for line in lines), said
+    assert all(len(line) < 80 for line in lines)
+    counts = bench.artifact("ttotal")["counts"]
+    assert counts["failed"] == counts["rejected"] == counts["timed_out"] == 0 and counts["ok"] > 100, counts
+
+
+def test_a_client_without_its_core_is_noted_and_inconclusive(ready):
+    cloud, bench = ready
+    before = standing(cloud)
+    run = bench.start("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1", "--recover-factor", "100", "--max-wait", "30s")
+    while run.poll() is None:  # a core that gives it every second 40 ms
+        run.send_signal(signal.SIGSTOP)
+        time.sleep(0.04)
+        run.send_signal(signal.SIGCONT)
+        time.sleep(0.04)
+    said = run.communicate()[0]
+    assert run.returncode == 4, said
+    notes = bench.artifact("ttotal")["notes"]
+    assert any(note.startswith("client_bound: ") for note in notes), notes
+    assert "warning: client_bound: " in said
+    assert standing(cloud) == before and bench.journals() == []
+
+
+def test_requests_that_fit_on_no_disk_are_said_and_the_endpoint_is_restored(ready, tmp_path):
+    cloud, bench = ready
+    before = standing(cloud)
+    (tmp_path / "r.gz.partial").symlink_to("/dev/full")  # the file breaks at its first block
+    said = bench.measured(*SHORT, "--records", str(tmp_path / "r.gz"))
+    assert "warning: the requests could not all be written" in said and "is the disk full?" in said, said
+    artifact = bench.artifact("ttotal")
+    assert artifact["measured_total_s"] > 0
+    assert any("could not all be written" in note for note in artifact["notes"]), artifact["notes"]
+    assert not (tmp_path / "r.gz").exists()
+    assert standing(cloud) == before and bench.journals() == []
