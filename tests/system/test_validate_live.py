@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 
 import jsonschema
 import pytest
@@ -150,6 +151,19 @@ def test_thaw_sets_back_what_a_killed_one_left(applied):
         EndpointName="e", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 2}])
     bench.ok("thaw", "--yes")
     assert standing(cloud) == before and bench.journals() == []
+
+
+@pytest.mark.soak
+def test_a_driver_without_its_core_judges_nothing(applied):
+    run = applied.bench.start(*LIVE, "--phases", "rejection_level")
+    while run.poll() is None:  # a core that gives it a quarter of the time
+        run.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        run.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+    said = run.communicate()[0]
+    found = {check["id"]: check for check in applied.bench.artifact("validate")["checks"]}["live.rejection_level"]
+    assert found["level"] == "INCONCLUSIVE" and "the driver was the limit" in found["found"], said
 
 
 @pytest.mark.soak
