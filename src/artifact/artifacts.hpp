@@ -82,7 +82,7 @@ struct PlanArtifact {
 
 struct Check {         // one line of validate or drift
   std::string id;      // "target.max", "alarm NAME threshold", ...
-  std::string level;   // OK, INFO, WARN, ERROR
+  std::string level;   // OK, INFO, WARN, ERROR; INCONCLUSIVE: a live phase that judges nothing
   std::string found;   // what is
   std::string wanted;  // what should be
   std::string remedy;  // the command that fixes it

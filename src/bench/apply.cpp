@@ -9,6 +9,7 @@
 #include "bench/apply_steps.hpp"
 #include "bench/deployed.hpp"
 #include "bench/freeze.hpp"
+#include "bench/quota_room.hpp"
 #include "bench/translate.hpp"
 
 namespace headroom::bench {
@@ -161,18 +162,20 @@ void report_surroundings(Session& session, const Situation& now) {
 
 // Whether the bounds can be reached at all; an unreadable quota says nothing.
 bool quota_allows_minimum(Session& session, const Situation& now) {
-  auto quota = session.quotas().endpoint_instances(now.live.config.instance_type, session.soon());
-  if (!quota || !*quota) return true;
+  const std::string& type = now.live.config.instance_type;
+  const auto room = quota_room(session, type);
+  if (!room || !*room) return true;
   const capacity::Plan& plan = now.plan.plan;
-  if ((*quota)->value < plan.max_instances) {
-    session.say(fmt::format("WARN   quota: {:g} instances of {}, the plan's maximum is {}; ask for more: {}",
-                            (*quota)->value, now.live.config.instance_type, plan.max_instances,
-                            now.commands.aws(fmt::format("service-quotas request-service-quota-increase "
-                                                         "--service-code sagemaker --quota-code {} "
-                                                         "--desired-value {}",
-                                                         (*quota)->code, plan.max_instances))));
+  if (!(*room)->has_room_for(plan.max_instances)) {
+    session.say(
+        fmt::format("WARN   quota: {}, the plan's maximum is {}; ask for more: {}", room_text(**room, type),
+                    plan.max_instances,
+                    now.commands.aws(fmt::format("service-quotas request-service-quota-increase "
+                                                 "--service-code sagemaker --quota-code {} "
+                                                 "--desired-value {}",
+                                                 (*room)->code, (*room)->needed_for(plan.max_instances)))));
   }
-  return (*quota)->value >= plan.min_instances;
+  return (*room)->has_room_for(plan.min_instances);
 }
 
 Result<void> apply(const ApplyOptions& options, Session& session) {

@@ -102,7 +102,7 @@ std::string check_line(const Check& check) {
 void print_checks(const Session& session, const std::vector<Check>& checks, const std::string& verdict) {
   if (session.options().json) return;
   for (const Check& check : checks) {
-    const bool matters = check.level == "WARN" || check.level == "ERROR";
+    const bool matters = check.level != "OK" && check.level != "INFO";
     if (matters || !session.options().quiet) std::puts(check_line(check).c_str());
   }
   std::puts(verdict.c_str());

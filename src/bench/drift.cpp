@@ -65,13 +65,11 @@ Result<void> read_freeze(Session& session, DriftInput& in) {
 
 void read_quota(Session& session, DriftInput& in) {
   if (in.live.config.instance_type.empty()) return;
-  auto quota = session.quotas().endpoint_instances(in.live.config.instance_type, session.soon());
-  if (!quota) {
-    in.unread.push_back(unread("quota", quota.error()));
-  } else if (*quota) {
-    in.quota = (*quota)->value;
-    in.quota_code = (*quota)->code;
-  }
+  auto room = quota_room(session, in.live.config.instance_type);
+  if (room)
+    in.quota = std::move(*room);
+  else
+    in.unread.push_back(unread("quota", room.error()));
 }
 
 // "endpoint/E/variant/V".

@@ -106,13 +106,13 @@ Check drift_quota(const DriftInput& in) {
   if (in.live.target) larger(in.live.target->max_capacity, "the target's maximum");
   if (in.plan) larger(in.plan->plan.max_instances, "the plan's maximum");
   if (in.model_file) larger(in.model_file->max_instances, "the model file's maximum");
-  const std::string found = fmt::format("{:g} instances of {} in this account and region", *in.quota, type);
-  if (*in.quota >= most) return {"quota", "OK", found, "", ""};
+  const std::string found = room_text(*in.quota, type);
+  if (in.quota->has_room_for(most)) return {"quota", "OK", found, "", ""};
   return {
-      "quota", "WARN", found, fmt::format("{} ({})", most, who),
+      "quota", "WARN", found, fmt::format("room for {} ({})", most, who),
       in.commands.aws(fmt::format("service-quotas request-service-quota-increase --service-code sagemaker "
                                   "--quota-code {} --desired-value {}",
-                                  in.quota_code, most))};
+                                  in.quota->code, in.quota->needed_for(most)))};
 }
 
 std::vector<Check> drift_checks(const DriftInput& in) {

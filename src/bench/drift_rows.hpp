@@ -13,6 +13,7 @@
 #include "bench/checks.hpp"
 #include "bench/freeze.hpp"
 #include "bench/policy_compare.hpp"
+#include "bench/quota_room.hpp"
 #include "bench/session.hpp"
 #include "model/model_file.hpp"
 
@@ -35,8 +36,7 @@ struct DriftInput {
   bool journal_alive = false;         // the process of the journal still runs
   std::vector<Check> spoilt_freezes;  // a tag or journal that cannot be understood
   std::vector<Orphan> orphans;
-  std::optional<double> quota;  // instances of this type; nullopt: unknown
-  std::string quota_code;
+  std::optional<QuotaRoom> quota;  // of instances of this type; nullopt: unknown
   // Alarms whose metrics gave no datapoint lately: alarm name -> metric names.
   std::map<std::string, std::vector<std::string>> silent;
   bool under_load = false;    // requests were served lately

@@ -21,7 +21,7 @@ DriftInput fresh() {
   in.live.config.instance_type = "ml.g5.xlarge";
   in.live.model.name = "m";
   in.deployed = {"e", "AllTraffic", aws::variant_resource_id("e", "AllTraffic"), {}, {}, {}};
-  in.quota = 4;
+  in.quota = QuotaRoom{"", "L-1", 4, 0};
   in.commands.endpoint = "e";
   return in;
 }
@@ -204,15 +204,28 @@ TEST(Drift, NamesOrphansWithTheCommandThatRemovesThem) {
 TEST(Drift, WarnsOfAQuotaBelowTheMaximum) {
   DriftInput in = fresh();
   EXPECT_EQ(drift_quota(in).level, "OK");
-  in.quota = 1;  // ttotal needs a second instance
+  in.quota->limit = 1;  // ttotal needs a second instance
   EXPECT_THAT(drift_quota(in).wanted, HasSubstr("ttotal"));
-  in.quota = 4;
+  in.quota->limit = 4;
   in.model_file = model_file();
   in.model_file->max_instances = 9;
   EXPECT_EQ(drift_quota(in).level, "WARN");
   EXPECT_THAT(drift_quota(in).remedy, HasSubstr("--desired-value 9"));
   in.quota.reset();
   EXPECT_EQ(drift_quota(in).level, "INFO");
+}
+
+TEST(Drift, CountsWhatOtherEndpointsHoldOfTheQuota) {
+  DriftInput in = fresh();
+  in.quota->held_elsewhere = 2;
+  EXPECT_EQ(drift_quota(in).level, "OK");  // two are left: ttotal's second has room
+  in.quota->held_elsewhere = 3;
+  EXPECT_EQ(drift_quota(in).level, "WARN");
+  EXPECT_THAT(drift_quota(in).found, HasSubstr("3 of them held by other variants"));
+  EXPECT_THAT(drift_quota(in).remedy, HasSubstr("--desired-value 5"));
+  in.quota->held_elsewhere.reset();
+  EXPECT_EQ(drift_quota(in).level, "OK");
+  EXPECT_THAT(drift_quota(in).found, HasSubstr("unknown"));
 }
 
 }  // namespace

@@ -102,6 +102,19 @@ void Freeze::tell_on_second_signal() {
 }
 
 base::Result<Freeze> Freeze::engage(Session& session, const LiveEndpoint& live, int pinned) {
+  return begin(session, live, [pinned](Freeze& freeze) { return freeze.hold_still(pinned); });
+}
+
+base::Result<Freeze> Freeze::claim_as_it_is(Session& session, const LiveEndpoint& live) {
+  return begin(session, live, [](Freeze& freeze) {
+    auto claimed = freeze.read_and_claim();
+    freeze.loose_ = freeze.record_.has_target;
+    return claimed;
+  });
+}
+
+base::Result<Freeze> Freeze::begin(Session& session, const LiveEndpoint& live,
+                                   const std::function<base::Result<void>(Freeze&)>& hold) {
   if (session.interrupt().requested()) return tl::unexpected(cancelled());
   auto lock = JournalLock::take(journal_path(session));
   if (!lock) return tl::unexpected(lock.error());
@@ -111,7 +124,7 @@ base::Result<Freeze> Freeze::engage(Session& session, const LiveEndpoint& live, 
       std::chrono::duration_cast<std::chrono::seconds>(session.clock().wall().time_since_epoch()).count();
   Freeze freeze(session, live.endpoint.arn, record, std::move(*lock));
   freeze.tell_on_second_signal();
-  auto held = freeze.hold_still(pinned);
+  auto held = hold(freeze);
   if (held) return freeze;
   const Error error = held.error();
   if (freeze.engaged_) {
@@ -122,11 +135,16 @@ base::Result<Freeze> Freeze::engage(Session& session, const LiveEndpoint& live, 
 }
 
 // From here on everything that was changed is written down before it is changed.
-base::Result<void> Freeze::hold_still(int pinned) {
+base::Result<void> Freeze::read_and_claim() {
   if (auto known = read_standing(); !known) return known;
   if (auto claimed = claim(); !claimed) return claimed;
   engaged_ = true;
   if (session_->interrupt().requested()) return tl::unexpected(cancelled());
+  return {};
+}
+
+base::Result<void> Freeze::hold_still(int pinned) {
+  if (auto claimed = read_and_claim(); !claimed) return claimed;
   // The policy may have acted since: what is written down is what stands once it can act no more.
   const FreezeRecord before = record_;
   if (auto known = read_standing(); !known) return known;
@@ -278,9 +296,10 @@ base::Result<void> Freeze::restore_count_and_flags() {
   if (!standing && standing.error().code == ErrorCode::kNotFound)
     return {};  // the endpoint is gone: nothing to restore
   // A policy that may act would undo the count that is about to be set.
-  if (loose_) (void)persist(*session_, "hold scaling", [&] { return hold_scaling(); });
+  const bool stands = standing && *standing;
+  if (loose_ && !stands) (void)persist(*session_, "hold scaling", [&] { return hold_scaling(); });
   base::Result<void> counted;
-  if (!standing || !*standing) {
+  if (!stands) {
     counted = persist(*session_, "set the count", [&] {
       return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
                                                               record_.desired, session_->soon());

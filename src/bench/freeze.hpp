@@ -4,10 +4,12 @@
 // `headroom:freeze`; so every exit, kill -9 included, can be undone by `thaw`. Tags have no compare-and-set:
 // a run writes, waits 2 s and reads back; what stands there then is the last write, the same for all, so
 // exactly one of several runs that started together goes on. Order of restoring: Updating waited out, count,
-// InService, flags, tag, journal. Single threaded. Errors: kConflict (another run holds the endpoint; names
+// InService, flags, tag, journal. What needs the policies to act (validate --live) claims the endpoint the
+// same way and leaves it as it is. Single threaded. Errors: kConflict (another run holds the endpoint; names
 // it), those of the APIs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -77,6 +79,9 @@ class Freeze {
   // Claims the endpoint, suspends scaling, pins the count to `pinned` and waits until it is InService. An
   // interruption on the way restores what was changed and returns kCancelled.
   static base::Result<Freeze> engage(Session& session, const LiveEndpoint& live, int pinned);
+  // Claims the endpoint and notes what stands there, and changes nothing: the policies go on acting. Scaling
+  // is suspended only while restore() sets a count back, so that none of them undoes it.
+  static base::Result<Freeze> claim_as_it_is(Session& session, const LiveEndpoint& live);
   // For thaw: what a dead run left.
   static Freeze adopt(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
 
@@ -95,7 +100,11 @@ class Freeze {
 
  private:
   Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
+  // Takes lock and record, then `hold`; what that changed before it failed is restored.
+  static base::Result<Freeze> begin(Session& session, const LiveEndpoint& live,
+                                    const std::function<base::Result<void>(Freeze&)>& hold);
   void tell_on_second_signal();
+  base::Result<void> read_and_claim();
   base::Result<void> hold_still(int pinned);
   base::Result<void> read_count();     // into record_.desired
   base::Result<void> read_standing();  // count and flags
@@ -114,7 +123,7 @@ class Freeze {
   JournalLock lock_;
   bool engaged_ = false;
   bool steady_ = false;  // InService with as many instances as desired, when it was read
-  bool loose_ = false;   // scaling out was let loose
+  bool loose_ = false;   // policies may act
 };
 
 }  // namespace headroom::bench

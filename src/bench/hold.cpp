@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/names.hpp"
+#include "bench/same_endpoint.hpp"
 #include "capacity/bound.hpp"
 #include "capacity/policy.hpp"
 #include "load/stall.hpp"
@@ -43,25 +45,6 @@ void clear_progress(const Session& session) {
     fmt::print(stderr, "\r{:78}\r", "");
 }
 
-// What is no longer as it was frozen: one instance, InService, of the same configuration. A redeployment
-// keeps the count and puts another server behind it. A reading that fails is unknown, not a change.
-std::optional<std::string> what_changed(Session& session, const HoldPlan& plan) {
-  if (session.bare()) return std::nullopt;
-  auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
-  if (!endpoint) return std::nullopt;
-  if (!plan.config_name.empty() && endpoint->config_name != plan.config_name)
-    return fmt::format(
-        "the endpoint was redeployed: its configuration is {} and was {} when the measurement began; measure "
-        "again",
-        endpoint->config_name, plan.config_name);
-  const auto* variant = endpoint->variant(session.variant());
-  if (variant && variant->current_instance_count && *variant->current_instance_count != 1)
-    return "the number of instances changed during the hold; hold again";
-  if (endpoint->status != "InService")
-    return fmt::format("the endpoint is {} during the hold; hold again", endpoint->status);
-  return std::nullopt;
-}
-
 std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTime from,
                                       base::SteadyTime to) {
   std::vector<double> out;
@@ -85,7 +68,15 @@ struct Look {
   std::vector<double> judged_ms;  // TTFABs that were judged, and the summary is of
   std::optional<stats::RoundSummary> summary;
   bool worth_holding = true;
+  bool compared = false;
 };
+
+// A reading that fails is unknown, not a change; the last look of all makes up for it.
+std::optional<std::string> compare_with_frozen(Session& session, const HoldPlan& plan, Look& look) {
+  const auto changed = what_changed(session, {plan.config_name, 1});
+  look.compared = changed.has_value();
+  return changed.value_or(std::nullopt);
+}
 
 // Latency and its spread of the TTFABs that were judged, so that who reads the rung again (--resume) steers
 // by the same curve; counts of all.
@@ -141,8 +132,8 @@ Look look_plain(Session& session, const load::Driver& driver, const HoldPlan& pl
   look.from = now - plan.judge_last;
   look.view = driver.window(look.from, now);
   const auto in_flight = in_flight_between(driver, look.from, now);
-  look.judgement =
-      capacity::judge_rung(evidence_of(plan, look.view, in_flight, what_changed(session, plan), overdue));
+  const auto changed = compare_with_frozen(session, plan, look);
+  look.judgement = capacity::judge_rung(evidence_of(plan, look.view, in_flight, changed, overdue));
   look.judged_ms = look.view.ttfab_samples_ms;
   look.summary = stats::summarise_rounds(look.judged_ms, plan.n);
   return look;
@@ -181,7 +172,7 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
   look.from = settled.value_or(began + (now - began) / 2);
   look.view = driver.window(look.from, now);
   auto in_flight = in_flight_between(driver, look.from, now);
-  const auto changed = what_changed(session, plan);
+  const auto changed = compare_with_frozen(session, plan, look);
   const double now_s = base::to_s(now - began);
   const auto stalls = stalls_of(driver, plan.slo_ms);
   const auto judged = capacity::judge_bound(
@@ -195,12 +186,13 @@ Look look_certified(Session& session, const load::Driver& driver, const HoldPlan
     in_flight = in_flight_between(driver, look.from, now);
   }
   const auto evidence = evidence_of(plan, look.view, in_flight, changed, overdue);
-  if (auto against = capacity::judge_outcomes(evidence, last)) {
+  if (auto against = capacity::judge_outcomes(evidence)) {
     look.judgement = *against;
     return look;
   }
   look.judgement = {judged.verdict, judged.reason};
-  if (judged.verdict == capacity::RungVerdict::kPass) {  // of what was answered; what hangs would forbid it
+  // The bound is of what was answered.
+  if (judged.verdict == capacity::RungVerdict::kPass || judged.verdict == capacity::RungVerdict::kUndecided) {
     if (const auto waits = capacity::overdue_reason(evidence))
       look.judgement = {capacity::RungVerdict::kUndecided, *waits};
     if (const auto lost = capacity::unproven_share(evidence))
@@ -266,6 +258,7 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   }
   HeldRung held;
   held.summary = look->summary;
+  held.compared = look->compared;
   held.rung = to_rung(plan, *look);
   held.rung.hold_s = base::to_s(ended - began);
   const auto wall = [&](base::SteadyTime t) {
@@ -284,6 +277,15 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
                           capacity::verdict_name(*held.rung.verdict), plan.repeat ? " (repeat)" : ""));
   if (held.rung.verdict != capacity::RungVerdict::kPass) session.say("       " + held.rung.reason);
   return held;
+}
+
+void spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why) {
+  for (auto held = rungs.rbegin(); held != rungs.rend(); ++held) {
+    held->rung.verdict = capacity::RungVerdict::kCapacityChanged;
+    held->rung.reason = why;
+    const auto before = std::next(held);
+    if (held->compared || (before != rungs.rend() && before->compared)) return;
+  }
 }
 
 namespace {

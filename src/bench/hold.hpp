@@ -33,7 +33,12 @@ struct HeldRung {
   base::WallTime from, to;                     // the judged part
   std::vector<double> whole_ms;                // TTFAB of all successes of the hold, transient included
   std::optional<stats::RoundSummary> summary;  // of the judged part
+  bool compared = true;                        // the endpoint could be compared with what was frozen
 };
+
+// The endpoint is found changed after the last hold: that one judges nothing, nor do those right before it
+// that could not be compared at their end.
+void spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why);
 
 // Holds and judges. kCancelled when interrupted: the rung then counts for nothing.
 // The first 1.5 N completions, and what the rung before still had in flight, are dropped as transient.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@ constexpr double kCalm = 0.8, kQuiet = 0.5, kJustAbove = 1.05, kCross = 1.3;
 constexpr double kMetricS = 10, kInAlarmS = 60;
 constexpr int kInDatapoints = 3;
 constexpr double kDrainS = 60;
+constexpr double kMissingShare = 0.2;  // of the readings
 
 // Above the line for certain, and below twice the line where whole requests allow it: a line that was doubled
 // by mistake must not be crossed.
@@ -100,6 +102,50 @@ base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s) {
   return live;
 }
 
+void FleetCourse::add(const FleetPoint& point) {
+  points.push_back(point);
+  longest_gap_s = std::max(longest_gap_s, point.at_s - known_s_);
+  known_s_ = point.at_s;
+}
+
+void FleetCourse::miss(double at_s, std::string reason) {
+  ++missing;
+  longest_gap_s = std::max(longest_gap_s, at_s - known_s_);
+  why = std::move(reason);
+}
+
+PhaseResult unless_unread(PhaseResult judged, const FleetCourse& course, double longest_gap_s) {
+  const auto readings = course.points.size() + static_cast<std::size_t>(course.missing);
+  const bool few = course.missing > kMissingShare * static_cast<double>(readings);
+  if (course.missing == 0 || (!few && course.longest_gap_s <= longest_gap_s)) return judged;
+  judged.verdict = PhaseVerdict::kInconclusive;
+  judged.found = fmt::format("{} of {} readings of the fleet failed, for up to {:.0f} s on end; the last: {}",
+                             course.missing, readings, course.longest_gap_s, course.why);
+  judged.remedy = "run the phase again when the endpoint's API answers (--phases " + judged.id + ")";
+  return judged;
+}
+
+PhaseResult unless_client_bound(PhaseResult judged, const std::string& why) {
+  if (why.empty()) return judged;
+  judged.verdict = PhaseVerdict::kInconclusive;
+  judged.found = fmt::format("the driver was the limit: {}{}{}", why,
+                             judged.found.empty() ? "" : "; seen: ", judged.found);
+  judged.remedy = "run tts-bench from a machine with a core to spare";
+  return judged;
+}
+
+std::string level_of(PhaseVerdict verdict) {
+  switch (verdict) {
+    case PhaseVerdict::kPassed:
+      return "OK";
+    case PhaseVerdict::kFailed:
+      return "ERROR";
+    case PhaseVerdict::kInconclusive:
+      break;
+  }
+  return "INCONCLUSIVE";
+}
+
 std::optional<PhaseResult> judge_quiet(const LivePlan& plan, const std::vector<FleetPoint>& points) {
   const auto asked =
       std::find_if(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
@@ -123,7 +169,7 @@ PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>&
                                     [&](const FleetPoint& p) { return p.in_service > plan.start; });
   const bool asked =
       std::any_of(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
-  out.passed = arrived != points.end() && arrived->at_s - points.front().at_s <= plan.arrive_s;
+  out.pass_if(arrived != points.end() && arrived->at_s - points.front().at_s <= plan.arrive_s);
   if (arrived != points.end())
     out.found =
         fmt::format("{} in service after {:.0f} s", arrived->in_service, arrived->at_s - points.front().at_s);
@@ -144,7 +190,7 @@ PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& poi
     most = std::max(most, p.in_service);
     most_desired = std::max(most_desired, p.desired);
   }
-  out.passed = most >= plan.surge_count && most_desired <= planned_maximum;
+  out.pass_if(most >= plan.surge_count && most_desired <= planned_maximum);
   out.found = fmt::format("at most {} in service, {} asked for", most, most_desired);
   return out;
 }
@@ -182,9 +228,34 @@ PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& 
   }
   const double took = points.back().at_s - points.front().at_s;
   const bool back = points.back().desired == plan.start && points.back().in_service <= plan.start;
-  out.passed = back && took <= longest && wrong.empty();
+  out.pass_if(back && took <= longest && wrong.empty());
   out.found = course(points) + (back ? "" : "; still above the minimum") + wrong;
   return out;
+}
+
+double live_seconds(const LivePlan& plan) {
+  return plan.calm_s + (plan.quiet ? plan.quiet_s : 0) + plan.arrive_s + plan.surge_s + plan.first_in_s +
+         std::max(0, plan.surge_count - plan.start - 1) * plan.each_in_s;
+}
+
+std::string live_schedule(const LivePlan& plan, double fast) {
+  const auto load = [](const LiveLoad& l) {
+    return l.outstanding > 0 ? fmt::format("{} outstanding", l.outstanding)
+                             : fmt::format("{:.3g} requests/s", l.rate_rps);
+  };
+  std::string out = fmt::format("slo_under_load    {} for {:.0f} s\n", load(plan.calm), plan.calm_s / fast);
+  out += plan.below_limit > 0 ? fmt::format("rejection_level   {}, then {} outstanding for some seconds\n",
+                                            plan.above_limit, plan.below_limit)
+                              : std::string("rejection_level   none: the plan has no queue limit\n");
+  if (plan.quiet)
+    out += fmt::format("scale_out         {} for {:.0f} s, which asks for nothing\n", load(*plan.quiet),
+                       plan.quiet_s / fast);
+  out += fmt::format("scale_out         {} for at most {:.0f} s\n", load(plan.cross), plan.arrive_s / fast);
+  out += fmt::format("surge_absorption  {} for at most {:.0f} s, to {} instances\n", load(plan.surge),
+                     plan.surge_s / fast, plan.surge_count);
+  out += fmt::format("scale_in          no load for at most {:.0f} s\n", plan.scale_in_s / fast);
+  return out + fmt::format("about {:.0f} min, {:.2f} instance hours", live_seconds(plan) / 60 / fast,
+                           plan.surge_count * live_seconds(plan) / 3600 / fast);
 }
 
 }  // namespace headroom::bench

@@ -45,16 +45,44 @@ struct LivePlan {
 // kRefused: a plan with minimum = maximum scales nothing; kInvalidData: no line in the plan.
 base::Result<LivePlan> plan_live(const capacity::Plan& plan, double total_s);
 
+// What --dry-run prints: the phases with their loads and times, and the instance hours.
+std::string live_schedule(const LivePlan& plan, double fast);
+double live_seconds(const LivePlan& plan);
+
 // One reading of the fleet.
 struct FleetPoint {
   double at_s = 0;
   int desired = 0, in_service = 0;
 };
+// The fleet's course as it was read, second by second. A reading that failed is missing and never a value:
+// a count taken for 0 or for the last one known would pass or fail a phase by itself.
+struct FleetCourse {
+  std::vector<FleetPoint> points;  // in order of time
+  int missing = 0;
+  double longest_gap_s = 0;  // the longest time without a reading
+  std::string why;           // of the last that is missing
+
+  void add(const FleetPoint& point);
+  void miss(double at_s, std::string reason);
+
+ private:
+  double known_s_ = 0;  // up to when the course is known
+};
+
+enum class PhaseVerdict { kPassed, kFailed, kInconclusive };
 struct PhaseResult {
   std::string id;
-  bool passed = false;
+  PhaseVerdict verdict = PhaseVerdict::kFailed;
   std::string found, wanted, remedy;
+  bool passed() const { return verdict == PhaseVerdict::kPassed; }
+  void pass_if(bool good) { verdict = good ? PhaseVerdict::kPassed : PhaseVerdict::kFailed; }
 };
+// As judged, or inconclusive where over a fifth of the readings is missing, or all for over `longest_gap_s`.
+PhaseResult unless_unread(PhaseResult judged, const FleetCourse& course, double longest_gap_s);
+// As judged, or inconclusive because the driver was the limit, for the reason given; empty: it was not.
+PhaseResult unless_client_bound(PhaseResult judged, const std::string& why);
+// OK, ERROR or INCONCLUSIVE, as validate.json holds it.
+std::string level_of(PhaseVerdict verdict);
 // Judge what was seen; `points` in order of time, the first at the phase's beginning.
 PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points);
 // nullopt: nothing was asked for at half the line, as it should be; else the failed scale_out.

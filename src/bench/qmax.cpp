@@ -207,6 +207,9 @@ artifact::QmaxArtifact to_artifact(const QmaxOptions& options, Session& session,
   if (live.paced)
     out.header.notes.push_back("paced engine: no model speaks; figures are for capacity experiments only");
   note_host(session, out.header, out.host_contended, live.paced, 1);
+  if (run.not_compared)
+    out.header.notes.push_back("whether the endpoint was redeployed in the last hold could not be read: " +
+                               *run.not_compared);
   if (run.resumed_rungs > 0)
     out.header.notes.push_back(
         fmt::format("resumed: the first {} rung(s) were held by an interrupted run, whose requests are "

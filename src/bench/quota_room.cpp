@@ -46,17 +46,32 @@ std::optional<int> held_elsewhere(Session& session, const std::string& type) {
 
 }  // namespace
 
+std::string room_text(const QuotaRoom& room, const std::string& instance_type) {
+  std::string out = fmt::format("{:g} instances of {} in this account and region", room.limit, instance_type);
+  if (!room.held_elsewhere) return out + "; what other variants hold of it is unknown";
+  if (*room.held_elsewhere > 0)
+    out += fmt::format(", {} of them held by other variants", *room.held_elsewhere);
+  return out;
+}
+
+base::Result<std::optional<QuotaRoom>> quota_room(Session& session, const std::string& instance_type) {
+  auto quota = session.quotas().endpoint_instances(instance_type, session.soon());
+  if (!quota) return tl::unexpected(quota.error());
+  if (!*quota) return std::optional<QuotaRoom>{};
+  return std::optional(
+      QuotaRoom{(*quota)->name, (*quota)->code, (*quota)->value, held_elsewhere(session, instance_type)});
+}
+
 base::Result<void> room_for_two(Session& session, const LiveEndpoint& live) {
-  const auto quota = session.quotas().endpoint_instances(live.config.instance_type, session.soon());
-  if (!quota || !*quota) return {};
-  const int elsewhere = held_elsewhere(session, live.config.instance_type).value_or(0);
-  if ((*quota)->value >= elsewhere + 2) return {};
+  const auto room = quota_room(session, live.config.instance_type);
+  if (!room || !*room || (*room)->has_room_for(2)) return {};
+  const int elsewhere = (*room)->held_elsewhere.value_or(0);
   const std::string others = elsewhere == 0 ? "" : fmt::format(", {} of it are in use elsewhere", elsewhere);
   return base::fail(
       base::ErrorCode::kRefused,
       fmt::format("the quota '{}' is {:.0f}{} and ttotal needs 2 instances; ask for more in Service "
                   "Quotas{}",
-                  (*quota)->name, (*quota)->value, others,
+                  (*room)->name, (*room)->limit, others,
                   elsewhere == 0 ? "" : ", or scale another endpoint in"));
 }
 

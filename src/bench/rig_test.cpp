@@ -13,8 +13,8 @@ using std::chrono::seconds;
 // Requests in flight keep their connection; an idle one or a new one is had at once while the limit allows.
 class FullInvoker final : public aws::Invoker {
  public:
-  FullInvoker(base::FakeClock& clock, int connections, int in_flight)
-      : in_flight(in_flight), clock_(clock), connections_(connections) {}
+  FullInvoker(base::FakeClock& clock, int connections, int busy)
+      : in_flight(busy), clock_(clock), connections_(connections) {}
   base::Result<void> warm(std::size_t count, base::Deadline deadline) override {
     asked.push_back(static_cast<int>(count));
     if (in_flight + static_cast<int>(count) <= connections_) return {};

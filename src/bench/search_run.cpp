@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/same_endpoint.hpp"
 #include "capacity/certified.hpp"
 #include "capacity/simulation.hpp"
 #include "stats/percentile.hpp"
@@ -201,8 +202,27 @@ class Run {
     return capacity::evaluate_qmax(curve, slo_ms_);
   }
 
+  // A redeployment in the last hold must not be written as a measurement of either server.
+  void compare_at_last() {
+    if (run_.rungs.empty()) return;
+    const auto changed = what_changed_at_last(session_, {config_name_, 1});
+    if (!changed && !run_.rungs.back().compared) {
+      run_.not_compared = base::describe(changed.error());
+      session_.complain("warning: whether the endpoint was redeployed meanwhile could not be read: " +
+                        *run_.not_compared);
+    }
+    if (!changed || !*changed) return;
+    session_.say("  " + **changed);
+    spoil_uncompared(run_.rungs, **changed);
+    if (!search_) return;
+    for (const auto& held : run_.rungs) {
+      if (held.rung.verdict == capacity::RungVerdict::kCapacityChanged) tell_search(held);
+    }
+  }
+
   base::Result<SearchRun> finish(std::string ended) {
     rig_.driver().hold(0);
+    compare_at_last();
     run_.result = evaluate();
     if (search_) {
       const auto result = search_->result();

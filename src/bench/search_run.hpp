@@ -19,7 +19,8 @@ struct SearchRun {
   std::optional<double> noise_ratio, scatter;  // adaptive
   base::Duration took{};
   std::string ended_because;
-  std::size_t resumed_rungs = 0;    // of `rungs`, held by the interrupted run
+  std::optional<std::string> not_compared;  // why nobody knows whether the endpoint was still the same
+  std::size_t resumed_rungs = 0;            // of `rungs`, held by the interrupted run
   capacity::Counts resumed_counts;  // what that run sent, as far as it had ended when its last rung was saved
 };
 

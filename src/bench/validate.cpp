@@ -26,7 +26,15 @@ Result<double> total_of(Session& session, const artifact::PlanArtifact& plan) {
                   plan.ttotal_file, session.folder()));
 }
 
-Result<artifact::ValidateArtifact> validate(const ValidateOptions& options, Session& session) {
+constexpr const char* kInconclusiveLevel = "INCONCLUSIVE";
+
+std::string verdict_of(const std::vector<Check>& checks) {
+  if (has_level(checks, "ERROR")) return "different";
+  return has_level(checks, kInconclusiveLevel) ? "inconclusive" : "valid";
+}
+
+Result<artifact::ValidateArtifact> validate(const ValidateOptions& options, Session& session,
+                                            Result<void>& restored) {
   artifact::ValidateArtifact out;
   out.plan_file = plan_path(session, options.plan_file);
   auto plan = artifact::read_plan(out.plan_file);
@@ -42,10 +50,12 @@ Result<artifact::ValidateArtifact> validate(const ValidateOptions& options, Sess
     if (!total) return tl::unexpected(total.error());
     const auto phases = run_live_phases(session, *plan, *live, *total, options.live);
     if (!phases) return tl::unexpected(phases.error());
-    append(out.checks, *phases);
+    append(out.checks, phases->checks);
+    restored = phases->restored;
   }
-  out.verdict = has_level(out.checks, "ERROR") ? "different" : "valid";
+  out.verdict = verdict_of(out.checks);
   out.header = session.header(live->fingerprint);
+  if (!restored) out.header.notes.push_back("validated, but " + restored.error().message);
   return out;
 }
 
@@ -95,6 +105,26 @@ std::vector<base::Option> ValidateOptions::table() {
 
 namespace {
 
+std::string verdict_sentence(const Session& session, const artifact::ValidateArtifact& found,
+                             const std::string& file) {
+  const auto count = [&](const std::string& level) {
+    return std::count_if(found.checks.begin(), found.checks.end(),
+                         [&](const Check& check) { return check.level == level; });
+  };
+  if (found.verdict == "different")
+    return fmt::format("different: {} difference(s) between '{}' and {} ({})", count("ERROR"),
+                       session.endpoint(), found.plan_file, file);
+  if (found.verdict == "inconclusive")
+    return fmt::format("inconclusive: {} phase(s) on '{}' could not be judged; run them again ({})",
+                       count(kInconclusiveLevel), session.endpoint(), file);
+  return fmt::format("valid: '{}' is as {} holds ({})", session.endpoint(), found.plan_file, file);
+}
+
+int verdict_code(const std::string& verdict) {
+  if (verdict == "different") return base::kExitNegative;
+  return verdict == "inconclusive" ? base::kExitInconclusive : base::kExitGood;
+}
+
 // No network: the plan and T_total say it all.
 int dry_run(const ValidateOptions& options, Session& session) {
   const auto told = [&](const base::Error& error) {
@@ -119,21 +149,20 @@ int run_validate(const ValidateOptions& options, Session& session) {
     session.complain("tts-bench validate: " + base::describe(error));
     return base::error_row(error.code).exit_code;
   };
-  const auto found = validate(options, session);
+  Result<void> restored;
+  const auto found = validate(options, session, restored);
   if (!found) return fail(found.error());
   const auto text = artifact::to_json_text(*found);
   const std::string file = session.folder() + "/validate.json";
-  if (auto written = artifact::write_artifact_text(file, text); !written) return fail(written.error());
+  if (auto written = artifact::write_artifact_text(file, text); !written) {
+    if (!restored) session.complain(base::describe(restored.error()));
+    return fail(written.error());
+  }
   if (session.options().json) std::puts(text->c_str());
-  const auto differences = std::count_if(found->checks.begin(), found->checks.end(),
-                                         [](const Check& check) { return check.level == "ERROR"; });
-  const bool valid = differences == 0;
-  print_checks(
-      session, found->checks,
-      valid ? fmt::format("valid: '{}' is as {} holds ({})", session.endpoint(), found->plan_file, file)
-            : fmt::format("different: {} difference(s) between '{}' and {} ({})", differences,
-                          session.endpoint(), found->plan_file, file));
-  return valid ? base::kExitGood : base::kExitNegative;
+  print_checks(session, found->checks, verdict_sentence(session, *found, file));
+  if (restored) return verdict_code(found->verdict);
+  (void)fail(restored.error());
+  return base::kExitFailed;
 }
 
 }  // namespace headroom::bench

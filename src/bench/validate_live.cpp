@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "base/atomic_file.hpp"
 #include "bench/checks.hpp"
 #include "bench/drift_gate.hpp"
+#include "bench/freeze.hpp"
 #include "bench/live_phases.hpp"
 #include "load/schedule.hpp"
 
@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 
 constexpr auto kReading = std::chrono::seconds(1);
 constexpr double kReadingS = 1;
+constexpr double kLeastGapS = 10, kAlarmPeriodS = 60;  // of missing readings
 
 base::Duration seconds(double s) {
   return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(s));
@@ -59,10 +60,10 @@ class LiveRun {
       session_.say(fmt::format("{} ...", name));
       const auto result = (this->*phase)();
       if (!result) return tl::unexpected(result.error());
-      checks.push_back({"live." + result->id, result->passed ? "OK" : "ERROR", result->found, result->wanted,
-                        result->passed ? "" : result->remedy});
-      session_.say(fmt::format("{}: {} ({})", name, result->passed ? "passed" : "FAILED", result->found));
-      if (result->passed) remember(name);
+      checks.push_back({"live." + result->id, level_of(result->verdict), result->found, result->wanted,
+                        result->passed() ? "" : result->remedy});
+      session_.say(fmt::format("{}: {} ({})", name, said(result->verdict), result->found));
+      if (result->passed()) remember(name);
     }
     ::unlink(partial_.c_str());
     return checks;
@@ -75,18 +76,23 @@ class LiveRun {
   }
   double scaled(double s) const { return s / options_.fast; }
 
-  // nullopt: the counts were not told this time, which is no reason to take them as 0.
-  Result<std::optional<FleetPoint>> read_fleet(base::SteadyTime began) {
+  static const char* said(PhaseVerdict verdict) {
+    return verdict == PhaseVerdict::kPassed   ? "passed"
+           : verdict == PhaseVerdict::kFailed ? "FAILED"
+                                              : "inconclusive";
+  }
+
+  Result<FleetPoint> read_fleet(base::SteadyTime began) {
     const auto endpoint = session_.sagemaker().describe_endpoint(session_.endpoint(), session_.soon());
     if (!endpoint) return tl::unexpected(endpoint.error());
-    for (const auto& variant : endpoint->variants) {
-      if (variant.name != session_.variant()) continue;
-      if (!variant.desired_instance_count || !variant.current_instance_count) return std::nullopt;
-      return FleetPoint{base::to_s(session_.clock().steady() - began), *variant.desired_instance_count,
-                        *variant.current_instance_count};
-    }
-    return fail(ErrorCode::kNotFound,
-                fmt::format("'{}' has no variant '{}' any more", session_.endpoint(), session_.variant()));
+    const auto* variant = endpoint->variant(session_.variant());
+    if (variant == nullptr)
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("'{}' has no variant '{}' any more", session_.endpoint(), session_.variant()));
+    if (!variant->desired_instance_count || !variant->current_instance_count)
+      return fail(ErrorCode::kUnavailable, "DescribeEndpoint told no counts");
+    return FleetPoint{base::to_s(session_.clock().steady() - began), *variant->desired_instance_count,
+                      *variant->current_instance_count};
   }
 
   Result<std::unique_ptr<Rig>> make_rig(const LiveLoad& load, double longest_s) {
@@ -119,41 +125,60 @@ class LiveRun {
     std::fflush(stderr);
   }
 
-  // Reads the fleet each second until `done` or the time is up.
+  // Reads the fleet each second until `done` or the time is up. A reading that failed is missing, unless it
+  // always will.
   template <class Done>
-  Result<std::vector<FleetPoint>> watch(double longest_s, Done done) {
+  Result<FleetCourse> watch(double longest_s, Done done) {
     const auto began = session_.clock().steady();
-    std::vector<FleetPoint> points;
+    const auto since_s = [&] { return base::to_s(session_.clock().steady() - began); };
+    FleetCourse course;
     for (;;) {
       const auto point = read_fleet(began);
-      if (!point) return tl::unexpected(point.error());
-      if (*point) {
-        points.push_back(**point);
-        show(points.back(), longest_s);
-        if (done(points)) return points;
+      if (point) {
+        course.add(*point);
+        show(*point, longest_s);
+        if (done(course.points)) return course;
+      } else if (restore_patience(point.error()) <= base::Duration{}) {
+        return tl::unexpected(point.error());
+      } else {
+        course.miss(since_s(), base::describe(point.error()));
       }
-      if (base::to_s(session_.clock().steady() - began) > longest_s) return points;
+      if (since_s() > longest_s) return course;
       if (!session_.interrupt().wait_for(kReading)) return fail(ErrorCode::kCancelled, "interrupted");
     }
+  }
+
+  // How long readings may be missing on end: less than the fleet takes for a step.
+  double longest_gap_s() const { return std::max(kLeastGapS, scaled(kAlarmPeriodS)); }
+
+  // Why the driver was the limit once its load stood; empty: it was not.
+  std::string limit_of(Rig& rig, const LiveLoad& load, base::SteadyTime from, base::SteadyTime to) const {
+    const auto ramp = std::min(options_.load.ramp, load.outstanding * load::DriverOptions{}.ramp_step);
+    const auto view = rig.driver().window(std::min(from + ramp, to), to);
+    return view.client_bound ? view.client_bound_why : std::string();
   }
 
   // Holds a load for a while; what came of the requests that started in that time.
   struct Held {
     load::WindowView view;
     std::uint64_t dropped = 0;  // open loop: never sent
+    std::string client_bound;   // empty: the driver was not the limit
     // What did not end well, aborted included: those that had no end after the grace.
     std::uint64_t bad() const { return view.failed + view.timed_out + view.aborted + dropped; }
   };
   Result<Held> hold(const LiveLoad& load, double settle_s, double judged_s) {
     auto rig = make_rig(load, settle_s + judged_s + 5);
     if (!rig) return tl::unexpected(rig.error());
-    const auto from = session_.clock().steady() + seconds(settle_s);
+    const auto began = session_.clock().steady();
+    const auto from = began + seconds(settle_s);
     const bool whole = session_.interrupt().wait_for(seconds(settle_s + judged_s));
     const auto to = from + seconds(judged_s);
     if (auto closed = (*rig)->close(whole ? seconds(30) : base::Duration{}); !closed)
       return tl::unexpected(closed.error());
     if (!whole) return fail(ErrorCode::kCancelled, "interrupted");
-    return Held{(*rig)->driver().window(from, to, load::Basis::kStarted), (*rig)->driver().live().dropped};
+    auto& driver = (*rig)->driver();
+    return Held{driver.window(from, to, load::Basis::kStarted), driver.live().dropped,
+                limit_of(**rig, load, began, to)};
   }
 
   Result<PhaseResult> slo_under_load() {
@@ -168,19 +193,14 @@ class LiveRun {
     if (!held) return tl::unexpected(held.error());
     const load::WindowView& view = held->view;
     const bool good = view.ttfab_ms && view.ttfab_ms->p95 <= slo && held->bad() + view.rejected == 0;
+    out.pass_if(good);
+    out.found = view.ttfab_ms
+                    ? fmt::format("p95 {:.0f} ms of {} requests, {} refused, failed or without an end",
+                                  view.ttfab_ms->p95, view.ok, held->bad() + view.rejected)
+                    : "no successful request";
     // Open loop: a driver that is late adds to the latency and one that drops is bad, so good is good.
-    const bool good_all_the_same = good && plan_.calm.outstanding == 0;
-    if (!view.ttfab_ms) {
-      out.found = "no successful request";
-    } else if (view.client_bound && !good_all_the_same) {
-      out.found = "the driver was the limit: " + view.client_bound_why;
-      out.remedy = "run tts-bench from a machine with a core to spare";
-    } else {
-      out.passed = good;
-      out.found = fmt::format("p95 {:.0f} ms of {} requests, {} refused, failed or without an end",
-                              view.ttfab_ms->p95, view.ok, held->bad() + view.rejected);
-    }
-    return out;
+    if (good && plan_.calm.outstanding == 0) return out;
+    return unless_client_bound(std::move(out), held->client_bound);
   }
 
   // Shorter than the alarm's three periods, so that the fleet does not grow under it.
@@ -192,7 +212,7 @@ class LiveRun {
     out.remedy = fmt::format("set MAX_QUEUE_DEPTH={} in the container's environment and deploy",
                              artifact_.plan.queue_limit);
     if (plan_.below_limit == 0) {
-      out.passed = true;
+      out.pass_if(true);
       out.found = "the plan has no queue limit";
       return out;
     }
@@ -204,77 +224,94 @@ class LiveRun {
     if (above->view.rejected == 0) {
       out.found =
           fmt::format("none refused at {} outstanding, {} answered", plan_.above_limit, above->view.ok);
-      return out;
+      return unless_client_bound(std::move(out), above->client_bound);
     }
-    const auto settled = settle();
-    if (!settled) return tl::unexpected(settled.error());
-    if (!*settled) {
-      out.found = "the fleet did not come back to its minimum before the lower level";
-      return out;
-    }
+    auto stuck = unsettled(out, "the lower level");
+    if (!stuck) return tl::unexpected(stuck.error());
+    if (*stuck) return std::move(**stuck);
     const auto below = hold({plan_.below_limit, 0}, 0, shortly);
     if (!below) return tl::unexpected(below.error());
     const auto wrong = below->bad() + above->bad();
     // A rejection is a 503 of the container, over whatever transport it comes.
-    out.passed = below->view.rejected == 0 && above->view.rejected > 0 && wrong == 0;
+    out.pass_if(below->view.rejected == 0 && above->view.rejected > 0 && wrong == 0);
     out.found = fmt::format("{} refused below; above {} refused, {} answered; {} other failures",
                             below->view.rejected, above->view.rejected, above->view.ok, wrong);
-    return out;
+    return unless_client_bound(std::move(out),
+                               above->client_bound.empty() ? below->client_bound : above->client_bound);
   }
 
-  // What the phases before have caused is over: the fleet is at its minimum.
-  Result<bool> settle() {
-    const auto points = watch(longest(plan_.scale_in_s), [&](const auto& p) {
-      return p.back().desired == plan_.start && p.back().in_service == plan_.start;
-    });
-    if (!points) return tl::unexpected(points.error());
-    return !points->empty() && points->back().desired == plan_.start &&
-           points->back().in_service == plan_.start;
+  // nullopt: what was before has no effect any more and the fleet is at its minimum. Else the phase, which
+  // cannot go on to `next`.
+  Result<std::optional<PhaseResult>> unsettled(PhaseResult phase, const std::string& next) {
+    const auto at_minimum = [&](const auto& p) {
+      return !p.empty() && p.back().desired == plan_.start && p.back().in_service == plan_.start;
+    };
+    const auto course = watch(longest(plan_.scale_in_s), at_minimum);
+    if (!course) return tl::unexpected(course.error());
+    if (at_minimum(course->points)) return std::nullopt;
+    phase.found = "the fleet did not come back to its minimum before " + next;
+    return unless_unread(std::move(phase), *course, longest_gap_s());
   }
 
   Result<PhaseResult> scale_out() {
-    const auto settled = settle();
-    if (!settled) return tl::unexpected(settled.error());
-    if (!*settled) {
-      PhaseResult out = judge_scale_out(in_real_time(), {});
-      out.found = "the fleet did not come back to its minimum before the phase";
-      return out;
-    }
+    const PhaseResult nothing = judge_scale_out(in_real_time(), {});
+    auto stuck = unsettled(nothing, "the phase");
+    if (!stuck) return tl::unexpected(stuck.error());
+    if (*stuck) return std::move(**stuck);
     if (plan_.quiet) {
       const auto calm = watch_under(*plan_.quiet, scaled(plan_.quiet_s),
                                     [&](const auto& p) { return p.back().desired > plan_.start; });
       if (!calm) return tl::unexpected(calm.error());
-      if (auto wrong = judge_quiet(in_real_time(), *calm)) return *wrong;
+      if (auto wrong = judge_quiet(in_real_time(), calm->course.points))
+        return judged_under(std::move(*wrong), *calm);
+      auto unread = unless_unread(nothing, calm->course, longest_gap_s());
+      if (unread.verdict == PhaseVerdict::kInconclusive) return unread;
     }
-    const auto points = watch_under(plan_.cross, longest(plan_.arrive_s),
-                                    [&](const auto& p) { return p.back().in_service > plan_.start; });
-    if (!points) return tl::unexpected(points.error());
-    return judge_scale_out(in_real_time(), *points);
+    const auto seen = watch_under(plan_.cross, longest(plan_.arrive_s),
+                                  [&](const auto& p) { return p.back().in_service > plan_.start; });
+    if (!seen) return tl::unexpected(seen.error());
+    return judged_under(judge_scale_out(in_real_time(), seen->course.points), *seen);
   }
 
   Result<PhaseResult> surge_absorption() {
-    const auto points = watch_under(plan_.surge, longest(plan_.surge_s),
-                                    [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
-    if (!points) return tl::unexpected(points.error());
-    return judge_surge(in_real_time(), *points, artifact_.plan.max_instances);
+    const auto seen = watch_under(plan_.surge, longest(plan_.surge_s),
+                                  [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
+    if (!seen) return tl::unexpected(seen.error());
+    return judged_under(judge_surge(in_real_time(), seen->course.points, artifact_.plan.max_instances),
+                        *seen);
   }
 
   // The fleet's course under a load, until `done` or the time is up; then the load has ended.
+  struct Watched {
+    FleetCourse course;
+    std::string client_bound;  // empty: the driver was not the limit
+  };
   template <class Done>
-  Result<std::vector<FleetPoint>> watch_under(const LiveLoad& load, double longest_s, Done done) {
+  Result<Watched> watch_under(const LiveLoad& load, double longest_s, Done done) {
     auto rig = make_rig(load, longest_s + 60);
     if (!rig) return tl::unexpected(rig.error());
-    auto points = watch(longest_s, done);
+    const auto began = session_.clock().steady();
+    auto course = watch(longest_s, done);
+    const std::string limit = limit_of(**rig, load, began, session_.clock().steady());
     if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
-    return points;
+    if (!course) return tl::unexpected(course.error());
+    return Watched{std::move(*course), limit};
+  }
+
+  // What the fleet did in spite of a driver that was short of its load stands; what it did not do may be the
+  // driver's fault.
+  PhaseResult judged_under(PhaseResult judged, const Watched& seen) const {
+    judged = unless_unread(std::move(judged), seen.course, longest_gap_s());
+    return judged.passed() ? judged : unless_client_bound(std::move(judged), seen.client_bound);
   }
 
   Result<PhaseResult> scale_in() {
-    const auto points = watch(longest(plan_.scale_in_s), [&](const auto& p) {
+    const auto course = watch(longest(plan_.scale_in_s), [&](const auto& p) {
       return p.back().desired <= plan_.start && p.back().in_service <= plan_.start;
     });
-    if (!points) return tl::unexpected(points.error());
-    return judge_scale_in(in_real_time(), *points, std::max(2 * kReadingS, scaled(20)));
+    if (!course) return tl::unexpected(course.error());
+    return unless_unread(judge_scale_in(in_real_time(), course->points, std::max(2 * kReadingS, scaled(20))),
+                         *course, longest_gap_s());
   }
 
   // A start takes its own time, however fast the cloud's clock runs.
@@ -336,53 +373,10 @@ Result<void> check_phases(const std::string& phases) {
   return {};
 }
 
-// Back to the count that was there, if the run ended early; what is being updated is waited out first.
-Result<void> put_back(Session& session, int desired) {
-  constexpr int kTries = 120;
-  for (int i = 0; i < kTries; ++i) {
-    const auto now = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
-    if (!now) return tl::unexpected(now.error());
-    for (const auto& variant : now->variants) {
-      if (variant.name == session.variant() && variant.desired_instance_count == desired) return {};
-    }
-    if (now->status == "InService")
-      return session.sagemaker().set_desired_instance_count(session.endpoint(), session.variant(), desired,
-                                                            session.soon());
-    std::this_thread::sleep_for(std::chrono::seconds(5));  // also after an interrupt: this is the way back
-  }
-  return fail(ErrorCode::kTimeout, "the endpoint stayed in Updating for ten minutes");
-}
-
 }  // namespace
 
-double live_seconds(const LivePlan& plan) {
-  return plan.calm_s + (plan.quiet ? plan.quiet_s : 0) + plan.arrive_s + plan.surge_s + plan.first_in_s +
-         std::max(0, plan.surge_count - plan.start - 1) * plan.each_in_s;
-}
-
-std::string live_schedule(const LivePlan& plan, double fast) {
-  const auto load = [](const LiveLoad& l) {
-    return l.outstanding > 0 ? fmt::format("{} outstanding", l.outstanding)
-                             : fmt::format("{:.3g} requests/s", l.rate_rps);
-  };
-  std::string out = fmt::format("slo_under_load    {} for {:.0f} s\n", load(plan.calm), plan.calm_s / fast);
-  out += plan.below_limit > 0 ? fmt::format("rejection_level   {}, then {} outstanding for some seconds\n",
-                                            plan.above_limit, plan.below_limit)
-                              : std::string("rejection_level   none: the plan has no queue limit\n");
-  if (plan.quiet)
-    out += fmt::format("scale_out         {} for {:.0f} s, which asks for nothing\n", load(*plan.quiet),
-                       plan.quiet_s / fast);
-  out += fmt::format("scale_out         {} for at most {:.0f} s\n", load(plan.cross), plan.arrive_s / fast);
-  out += fmt::format("surge_absorption  {} for at most {:.0f} s, to {} instances\n", load(plan.surge),
-                     plan.surge_s / fast, plan.surge_count);
-  out += fmt::format("scale_in          no load for at most {:.0f} s\n", plan.scale_in_s / fast);
-  return out + fmt::format("about {:.0f} min, {:.2f} instance hours", live_seconds(plan) / 60 / fast,
-                           plan.surge_count * live_seconds(plan) / 3600 / fast);
-}
-
-Result<std::vector<artifact::Check>> run_live_phases(Session& session, const artifact::PlanArtifact& artifact,
-                                                     const LiveEndpoint& live, double total_s,
-                                                     const LiveOptions& options) {
+Result<LiveOutcome> run_live_phases(Session& session, const artifact::PlanArtifact& artifact,
+                                    const LiveEndpoint& live, double total_s, const LiveOptions& options) {
   const auto plan = plan_live(artifact.plan, total_s);
   if (!plan) return tl::unexpected(plan.error());
   if (auto known = check_phases(options.phases); !known) return tl::unexpected(known.error());
@@ -401,11 +395,15 @@ Result<std::vector<artifact::Check>> run_live_phases(Session& session, const art
           hours / options.fast);
       !yes)
     return tl::unexpected(yes.error());
+  // Two runs at once, or a qmax beside it, would each measure the other's load.
+  auto claimed = Freeze::claim_as_it_is(session, live);
+  if (!claimed) return tl::unexpected(claimed.error());
   auto checks = LiveRun(session, artifact, *plan, options).run();
-  if (auto back = put_back(session, live.desired); !back)
-    session.complain(fmt::format("tts-bench validate: the count of '{}' could not be put back to {}: {}",
-                                 session.endpoint(), live.desired, base::describe(back.error())));
-  return checks;
+  auto restored = claimed->restore();
+  if (checks) return LiveOutcome{std::move(*checks), std::move(restored)};
+  if (restored) return tl::unexpected(checks.error());
+  session.complain("tts-bench validate: " + base::describe(checks.error()));
+  return tl::unexpected(restored.error());
 }
 
 }  // namespace headroom::bench

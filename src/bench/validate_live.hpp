@@ -1,9 +1,12 @@
 // validate --live: the phases of live_phases.hpp, run against the endpoint.
 //
-// Changes nothing by itself: load is all it sends, and the policy does the scaling. At the end, also after an
-// interruption, the desired count is what it was. Each finished phase is kept in OUT/validate.partial.json,
-// so that --resume goes on after the last one that passed. Errors: kRefused (drift, nothing to scale, a fleet
-// that is not at its minimum), kCancelled, those of the APIs.
+// Load is all it sends, and the policy does the scaling. It claims the endpoint as qmax and ttotal do (tag
+// and journal, freeze.hpp), so that no two of them share it; at the end, also after an interruption, the
+// desired count is what it was, and `thaw` does that for a run that was killed. Each phase that passed is
+// kept in OUT/validate.partial.json, so that --resume goes on after it. A phase is inconclusive where the
+// driver was the limit or too many readings of the fleet failed. Errors: kRefused (drift, nothing to scale, a
+// fleet that is not at its minimum), kConflict (another run holds the endpoint), kCancelled, those of the
+// APIs.
 #pragma once
 
 #include <string>
@@ -26,13 +29,12 @@ struct LiveOptions {
   LoadOptions load;
 };
 
-// What --dry-run prints: the phases with their loads and times, and the instance hours.
-std::string live_schedule(const LivePlan& plan, double fast);
-double live_seconds(const LivePlan& plan);
-
-base::Result<std::vector<artifact::Check>> run_live_phases(Session& session,
-                                                           const artifact::PlanArtifact& plan,
-                                                           const LiveEndpoint& live, double total_s,
-                                                           const LiveOptions& options);
+struct LiveOutcome {
+  std::vector<artifact::Check> checks;
+  base::Result<void> restored;  // a failure does not make what was seen untrue
+};
+base::Result<LiveOutcome> run_live_phases(Session& session, const artifact::PlanArtifact& plan,
+                                          const LiveEndpoint& live, double total_s,
+                                          const LiveOptions& options);
 
 }  // namespace headroom::bench

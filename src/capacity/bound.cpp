@@ -82,8 +82,9 @@ BoundJudgement judge_whole(const BoundSettings& settings, int n, std::span<const
   const double margin = settings.margin * settings.slo_ms;
   const auto moving = movement(series, s, settings.slo_ms);
   // Batches of under two rounds hang together, and a trend test takes that for movement.
-  const auto trend = s.rounds >= kTrendRounds ? stats::trend(series) : std::nullopt;
-  const bool rising = trend && trend->moving && trend->change > 0;
+  const auto trend =
+      s.rounds >= kTrendRounds ? stats::trend(series).value_or(stats::Trend{}) : stats::Trend{};
+  const bool rising = trend.moving && trend.change > 0;
   if (p95.high + margin <= settings.slo_ms && !rising) {
     out.verdict = RungVerdict::kPass;
     out.reason = fmt::format("p95 {:.1f} ms, at most {:.1f} ms: it meets the SLO of {:.0f} ms", s.p95,
@@ -92,10 +93,9 @@ BoundJudgement judge_whole(const BoundSettings& settings, int n, std::span<const
     out.verdict = RungVerdict::kFail;
     out.reason = fmt::format("p95 {:.1f} ms, at least {:.1f} ms: it misses the SLO of {:.0f} ms", s.p95,
                              p95.low, settings.slo_ms);
-  } else if (last_look && trend && trend->moving) {
+  } else if (last_look && trend.moving) {
     out.verdict = RungVerdict::kUnstable;
-    out.reason =
-        fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", trend->change * 100);
+    out.reason = fmt::format("TTFAB still moves by {:+.0f} % over the hold; hold longer", trend.change * 100);
   } else {
     out.reason =
         fmt::format("p95 lies between {:.1f} and {:.1f} ms: too near the SLO of {:.0f} ms for the noise",

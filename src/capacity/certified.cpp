@@ -37,6 +37,7 @@ int rounded(double x) { return static_cast<int>(std::lround(x)); }
 
 void CertifiedSearch::add(const HeldEvidence& held) {
   if (spoiled(held.verdict)) ++unjudged_[held.n];
+  if (held.verdict == RungVerdict::kUndecided) ++undecided_[held.n];
   if (held.verdict == RungVerdict::kUndecided && held.n > settings_.first_rungs.back()) {
     const auto at = crossing();
     if (at && held.n > *at)
@@ -148,6 +149,16 @@ std::optional<HoldRequest> CertifiedSearch::first_rung(double left_s) const {
   return std::nullopt;
 }
 
+// Whether anything passes at all is rung 1's to say. Its first hold is short: few rounds of a slow server, or
+// none at all where a request hung.
+std::optional<HoldRequest> CertifiedSearch::smallest_again(double left_s) const {
+  const int n = settings_.first_rungs.front();
+  const auto times = undecided_.find(n);
+  const bool once = times != undecided_.end() && times->second == 1;
+  if (!once || held_.at(n).verdict != RungVerdict::kUndecided) return std::nullopt;
+  return HoldRequest{n, std::min(settings_.max_hold_s, left_s), settings_.first_hold_s};
+}
+
 // Between the last pass and the first failure, where the gap to the crossing is larger.
 std::optional<int> CertifiedSearch::tighten(double at, double left_s) const {
   const int low = *last_pass(), high = *first_fail();
@@ -195,6 +206,9 @@ std::optional<HoldRequest> CertifiedSearch::test_rung(double at, double left_s, 
     while (n > low + 1 && held(n)) n -= std::max(1, rounded(delta * at / 2));
     if (n > low && !held(n)) return request(n);
   }
+  if (low == 0) {
+    if (const auto again = smallest_again(left_s)) return again;
+  }
   if (low > 0) {
     if (const auto n = tighten(at, left_s)) return request(*n);
   }
@@ -223,6 +237,9 @@ std::optional<HoldRequest> CertifiedSearch::propose(double spent_s, std::string*
   if (misses(held_.begin()->second.verdict) && held_.begin()->first <= settings_.first_rungs.front()) {
     *why = "nothing passes";
     return std::nullopt;
+  }
+  if (!about) {  // nothing has succeeded
+    if (const auto again = smallest_again(left)) return again;
   }
   if (const auto first = first_rung(left)) return first;
   const auto& at = about;

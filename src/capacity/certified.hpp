@@ -4,8 +4,9 @@
 // (at most x4 at a time), a rung just above the estimate until one is proven to miss the SLO, one just below
 // until one is proven to meet it, and at most two more in between. A rung is proven by judge_bound only. The
 // distance of the two from the estimate is what their noise can tell apart in 90 s; an undecided rung makes
-// it half as much again. Knows no time but what the caller says was spent. Single threaded, deterministic.
-// Source: the capacity study behind this project; docs/measurement.md.
+// it half as much again. An undecided rung 1 is held once more, for long, where nothing else is known to
+// pass. Knows no time but what the caller says was spent. Single threaded, deterministic. Source: the
+// capacity study behind this project; docs/measurement.md.
 #pragma once
 
 #include <map>
@@ -55,6 +56,11 @@ struct CertifiedResult {
   std::optional<double> noise_ratio, scatter;
 };
 
+struct CertifiedEnds {  // of the interval, while it is worked out
+  double low = 0;
+  std::optional<double> high;
+};
+
 class CertifiedSearch {
  public:
   explicit CertifiedSearch(CertifiedSettings settings) : settings_(std::move(settings)) {}
@@ -72,6 +78,7 @@ class CertifiedSearch {
   std::optional<HoldRequest> first_rung(double left_s) const;
   std::optional<HoldRequest> test_rung(double crossing, double left_s, std::string* why) const;
   std::optional<int> tighten(double crossing, double left_s) const;
+  std::optional<HoldRequest> smallest_again(double left_s) const;
   std::optional<int> last_pass() const;
   std::optional<int> first_fail() const;
   bool held(int n) const { return held_.count(n) > 0; }
@@ -83,10 +90,13 @@ class CertifiedSearch {
   double stair() const;
   std::optional<double> scatter() const;
   double slow_noise() const;  // the scatter where it matters, else 0
+  std::optional<double> noise_near(double crossing) const;
+  void apply_line(const Crossing& line, double noise, CertifiedEnds& ends, std::string& method) const;
 
   CertifiedSettings settings_;
   std::map<int, HeldEvidence> held_;  // by n; the last hold of it counts
   std::map<int, int> unjudged_;       // n -> how often it judged nothing for a reason outside of the server
+  std::map<int, int> undecided_;      // n -> how often it was undecided
   int undecided_above_ = 0, undecided_below_ = 0, tests_ = 0;
 };
 

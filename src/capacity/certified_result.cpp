@@ -23,70 +23,75 @@ std::string other_than_slow(const HeldEvidence& held, double slo_ms) {
 
 }  // namespace
 
+std::optional<double> CertifiedSearch::noise_near(double crossing) const {
+  std::optional<double> noise;
+  for (const LinePoint& point : points()) {
+    if (point.n < kNearFrom * crossing || point.n > kNearTo * crossing) continue;
+    noise = std::max(noise.value_or(1), point.summary.noise_ratio);
+  }
+  return noise;
+}
+
+// `ends`, which are proven, narrowed or widened by where the line crosses the SLO.
+void CertifiedSearch::apply_line(const Crossing& line, double noise, CertifiedEnds& ends,
+                                 std::string& method) const {
+  const double slow = slow_noise();
+  double variance = line.error * line.error;
+  variance += std::pow(slow * line.n, 2) / 2;
+  variance += std::pow(kShapeError * deviation_at(line.n) / (settings_.slo_ms / line.n), 2);
+  const double reach = kErrors * std::sqrt(variance);
+  const double line_low = std::max(0.0, std::floor(line.n - reach));
+  const double line_high = std::floor(line.n + reach);
+  const bool wide = !ends.high || *ends.high - ends.low > settings_.precision * line.n;
+  if (slow > 0) {
+    method = "scatter";
+    const bool trusted = noise <= kLongNoise;
+    ends.low = trusted ? line_low : std::min(ends.low, line_low);
+    ends.high = trusted ? line_high : std::max(ends.high.value_or(line_high), line_high);
+  } else if (wide && noise <= kLongNoise) {
+    method = "line";
+    ends.low = std::max(ends.low, line_low);
+    ends.high = ends.high ? std::min(*ends.high, line_high) : std::max(line_high, ends.low);
+  } else if (noise > kLongNoise) {
+    // The line's error is a guess: it only serves where nothing near is proven.
+    if (ends.low < kNearFrom * line.n) ends.low = std::max(ends.low, std::floor(line.n - kUntrusted * reach));
+    if (!ends.high) ends.high = std::max(ends.low, std::floor(line.n + kUntrusted * reach));
+  }
+  if (const double stairs = stair(); stairs > 0) {
+    // Where on the stair a count lies depends on how its clients happen to be spaced.
+    const double half = stairs / 2 + 0.5;
+    ends.low = std::max(0.0, std::min(ends.low, std::floor(line.n - half)));
+    if (ends.high) ends.high = std::max(*ends.high, std::floor(line.n + half));
+  }
+}
+
 CertifiedResult CertifiedSearch::result() const {
   CertifiedResult r;
   r.last_pass = last_pass();
   r.first_fail = first_fail();
   if (r.first_fail) r.not_slow = other_than_slow(held_.at(*r.first_fail), settings_.slo_ms);
   r.open_above = !r.first_fail;
-  const auto all = points();
-  const auto at = crossing();
-  double noise = 1;
-  bool near = false;
-  for (const LinePoint& point : all) {
-    if (!at || point.n < kNearFrom * *at || point.n > kNearTo * *at) continue;
-    noise = std::max(noise, point.summary.noise_ratio);
-    near = true;
-  }
-  if (near) r.noise_ratio = noise;
-  const double stairs = stair();
-  r.scatter = scatter();
-  const double slow = slow_noise();
-  const auto line = at ? line_crossing(steering_points(all, slow), settings_.slo_ms, *at) : std::nullopt;
-
-  const double proven_low = r.last_pass.value_or(0);
-  const std::optional<double> proven_high =
-      r.first_fail ? std::optional<double>(*r.first_fail - 1) : std::nullopt;
-  double low = proven_low;
-  std::optional<double> high = proven_high;
   r.interval_method = "certified";
+  r.scatter = scatter();
+  if (r.last_pass) r.estimate = *r.last_pass;
+  CertifiedEnds ends{static_cast<double>(r.last_pass.value_or(0)), std::nullopt};
+  if (r.first_fail) ends.high = *r.first_fail - 1;
+  const auto take_ends = [&] {
+    if (ends.high && *ends.high < ends.low) ends.low = *ends.high;  // line and proof disagree
+    if (ends.low >= 1 && ends.high) r.interval = Interval{ends.low, *ends.high};
+  };
+  const auto at = crossing();
+  if (!at) {
+    take_ends();
+    return r;
+  }
+  r.noise_ratio = noise_near(*at);
+  const auto line = line_crossing(steering_points(points(), slow_noise()), settings_.slo_ms, *at);
+  if (line) apply_line(*line, r.noise_ratio.value_or(1), ends, r.interval_method);
+  take_ends();
   if (line) {
-    double variance = line->error * line->error;
-    variance += std::pow(slow * line->n, 2) / 2;
-    variance += std::pow(kShapeError * deviation_at(line->n) / (settings_.slo_ms / line->n), 2);
-    const double reach = kErrors * std::sqrt(variance);
-    const double line_low = std::max(0.0, std::floor(line->n - reach));
-    const double line_high = std::floor(line->n + reach);
-    const bool wide = !high || *high - low > settings_.precision * line->n;
-    if (slow > 0) {
-      r.interval_method = "scatter";
-      const bool trusted = noise <= kLongNoise;
-      low = trusted ? line_low : std::min(low, line_low);
-      high = trusted || !high ? line_high : std::max(*high, line_high);
-    } else if (wide && noise <= kLongNoise) {
-      r.interval_method = "line";
-      low = std::max(low, line_low);
-      high = high ? std::min(*high, line_high) : std::max(line_high, low);
-    } else if (noise >
-               kLongNoise) {  // the line's error is a guess: it only serves where nothing near is proven
-      if (low < kNearFrom * line->n) low = std::max(low, std::floor(line->n - kUntrusted * reach));
-      if (!high) high = std::max(low, std::floor(line->n + kUntrusted * reach));
-    }
-  }
-  if (line && stairs > 0) {  // where on the stair a count lies depends on how its clients happen to be spaced
-    const double half = stairs / 2 + 0.5;
-    low = std::max(0.0, std::min(low, std::floor(line->n - half)));
-    if (high) high = std::max(*high, std::floor(line->n + half));
-  }
-  if (high && *high < low) {  // line and proof disagree: what is proven stands
-    low = std::min(low, *high);
-  }
-  if (low >= 1 && high) r.interval = Interval{low, *high};
-  if (line) {
-    r.estimate = line->n - 0.5;  // Q_max is the whole count below the crossing
-    if (r.interval) r.estimate = std::clamp(*r.estimate, r.interval->low, r.interval->high);
-  } else if (r.last_pass) {
-    r.estimate = *r.last_pass;
+    const double estimate = line->n - 0.5;  // Q_max is the whole count below the crossing
+    r.estimate = r.interval ? std::clamp(estimate, r.interval->low, r.interval->high) : estimate;
   }
   return r;
 }

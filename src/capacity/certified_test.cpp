@@ -97,6 +97,48 @@ TEST(CertifiedSearch, HoldsARungThatJudgedNothingOnceMoreAndThenEnds) {
   EXPECT_THAT(steps.why, ::testing::HasSubstr("could not be judged"));
 }
 
+TEST(CertifiedSearch, HoldsAnUndecidedRung1OnceMoreWhereNothingElsePasses) {
+  int ones = 0;
+  const auto slow = [&](double service_ms) {
+    return [&ones, service_ms](int n) {
+      auto held = serial(n, service_ms, 3000);
+      if (n == 1 && ++ones == 1) held.verdict = RungVerdict::kUndecided;  // 20 s were too few rounds
+      return held;
+    };
+  };
+  const auto fails = run(slow(4000));
+  EXPECT_EQ(ones, 2);
+  EXPECT_EQ(fails.result.first_fail, 1);
+  EXPECT_THAT(fails.why, ::testing::HasSubstr("nothing passes"));
+  ones = 0;
+  const auto passes = run(slow(2000));
+  EXPECT_EQ(ones, 2);
+  EXPECT_EQ(passes.result.interval, (Interval{1, 1}));
+}
+
+TEST(CertifiedSearch, ARequestThatHangsInRung1DoesNotEndTheSearch) {
+  int ones = 0;
+  const auto steps = run([&](int n) {
+    auto held = serial(n, 55.9, 3000);
+    if (n == 1 && ++ones == 1) {
+      held.verdict = RungVerdict::kUndecided;
+      held.summary.reset();
+    }
+    return held;
+  });
+  EXPECT_THAT(steps.held, ::testing::ElementsAre(1, 1, 5, 10, 40, 54, 53));
+  EXPECT_EQ(steps.result.interval, (Interval{53, 53}));
+
+  const auto dead = run([](int n) {
+    HeldEvidence held;
+    held.n = n;
+    return held;
+  });
+  EXPECT_THAT(dead.held, ::testing::ElementsAre(1, 1, 5, 10));
+  EXPECT_TRUE(nothing_judged(to_qmax_result(dead.result, 3000)));
+  EXPECT_THAT(dead.why, ::testing::HasSubstr("no rung has succeeded"));
+}
+
 TEST(CertifiedSearch, TakesAQueueLimitAsTheEnd) {
   const auto steps = run([](int n) {
     auto held = serial(n, 10, 3000);

@@ -61,7 +61,8 @@ std::string lost_words(const Counts& c) {
 // Whether `events` of `requests` speak against a rung.
 using SpeaksAgainst = bool (*)(std::uint64_t events, std::uint64_t requests);
 
-std::optional<Judgement> judge_outcomes_by(const RungEvidence& e, bool last_look,
+// `silence_counts`: that nothing was answered, or too much is overdue, is held against the rung.
+std::optional<Judgement> judge_outcomes_by(const RungEvidence& e, bool silence_counts,
                                            SpeaksAgainst refused_against, SpeaksAgainst lost_against) {
   if (e.capacity_changed)
     return Judgement{RungVerdict::kCapacityChanged,
@@ -73,11 +74,11 @@ std::optional<Judgement> judge_outcomes_by(const RungEvidence& e, bool last_look
   if (refused_against(e.counts.rejected, e.counts.started))
     return Judgement{RungVerdict::kSaturated,
                      refused_words(e.counts) + ": the queue limit was met before the SLO"};
-  if (last_look && (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms)))
+  if (silence_counts && (e.ttfab_ms.empty() || !stats::all_finite(e.ttfab_ms)))
     return Judgement{RungVerdict::kFail, "no successful request"};
   if (lost_against(lost(e.counts), e.counts.ended()))
     return Judgement{RungVerdict::kFail, lost_words(e.counts)};
-  if (auto waits = overdue_reason(e); waits && last_look)
+  if (auto waits = overdue_reason(e); waits && silence_counts)
     return Judgement{RungVerdict::kFail, std::move(*waits)};
   return std::nullopt;
 }
@@ -134,8 +135,8 @@ bool share_is_proven(std::uint64_t events, std::uint64_t requests) {
          binomial_tail(std::min(events, requests), requests, kFailedShare) < kProofLevel;
 }
 
-std::optional<Judgement> judge_outcomes(const RungEvidence& e, bool last_look) {
-  return judge_outcomes_by(e, last_look, share_is_proven, share_is_proven);
+std::optional<Judgement> judge_outcomes(const RungEvidence& e) {
+  return judge_outcomes_by(e, false, share_is_proven, share_is_proven);
 }
 
 std::optional<std::string> unproven_share(const RungEvidence& e) {

@@ -78,8 +78,10 @@ Judgement judge_rung(const RungEvidence& evidence);
 // The part of it that asks what became of the requests and not how fast they were, for a method that looks
 // several times: a share over 1 % of refused or lost requests decides only where it is proven
 // (share_is_proven), since one of the 30 requests of a first look is 3 %. nullopt: nothing is proven against
-// the rung. `last_look`: no success yet, and what is overdue, counts against it; both may change until then.
-std::optional<Judgement> judge_outcomes(const RungEvidence& evidence, bool last_look);
+// the rung. What waits without an answer proves nothing, at the last look neither: all that hang at one
+// moment are of one round, and so one observation (with one outstanding, one request). They forbid a pass,
+// and those that time out count as lost.
+std::optional<Judgement> judge_outcomes(const RungEvidence& evidence);
 // Whether over 1 % of all requests would end as `events` of `requests` did: at least 3 events, and an exact
 // one-sided binomial lower bound over 1 % at a level of 0.025/14 (seven looks, refused and lost).
 bool share_is_proven(std::uint64_t events, std::uint64_t requests);

@@ -67,11 +67,10 @@ TEST(RungOutcomes, OneLostOrRefusedOfAFirstLookIsNoProofYetForbidsAPass) {
   x.ttfab.assign(29, 640.0);
   x.in_flight.assign(29, 1.0);
   x.e.counts = {30, 29, 0, 0, 1, 0};
-  EXPECT_FALSE(judge_outcomes(x.get(), false));
-  EXPECT_FALSE(judge_outcomes(x.get(), true));
+  EXPECT_FALSE(judge_outcomes(x.get()));
   EXPECT_THAT(*unproven_share(x.get()), HasSubstr("1 of 30 requests failed or timed out"));
   x.e.counts = {30, 29, 1, 0, 0, 0};
-  EXPECT_FALSE(judge_outcomes(x.get(), true));
+  EXPECT_FALSE(judge_outcomes(x.get()));
   EXPECT_THAT(*unproven_share(x.get()), HasSubstr("1 of 30 requests were refused"));
   x.e.counts = {200, 199, 1, 0, 0, 0};
   EXPECT_FALSE(unproven_share(x.get()));
@@ -83,9 +82,9 @@ TEST(RungOutcomes, OneLostOrRefusedOfAFirstLookIsNoProofYetForbidsAPass) {
 TEST(RungOutcomes, OverloadIsToldAtOnce) {
   Evidence x;
   x.e.counts = {60, 50, 10, 0, 0, 0};
-  EXPECT_EQ(judge_outcomes(x.get(), false)->verdict, RungVerdict::kSaturated);
+  EXPECT_EQ(judge_outcomes(x.get())->verdict, RungVerdict::kSaturated);
   x.e.counts = {60, 50, 0, 10, 0, 0};
-  EXPECT_EQ(judge_outcomes(x.get(), false)->verdict, RungVerdict::kFail);
+  EXPECT_EQ(judge_outcomes(x.get())->verdict, RungVerdict::kFail);
 }
 
 TEST(RungOutcomes, AShareIsProvenByThreeEventsAndTheBinomialBound) {
@@ -100,6 +99,23 @@ TEST(RungOutcomes, AShareIsProvenByThreeEventsAndTheBinomialBound) {
   EXPECT_TRUE(share_is_proven(11'000, 1'000'000));
 }
 
+TEST(RungOutcomes, OneRequestThatHangsProvesNothing) {
+  Evidence x;
+  x.ttfab.assign(9, 2000.0);
+  x.in_flight.assign(9, 1.0);
+  x.e.counts = {9, 9, 0, 0, 0, 0};
+  x.e.overdue = 1;  // one outstanding, at the end of a hold of 20 s
+  EXPECT_FALSE(judge_outcomes(x.get()));
+  EXPECT_TRUE(overdue_reason(x.get()));  // and no pass either
+  x.ttfab.clear();
+  x.e.counts = {0, 0, 0, 0, 0, 0};
+  EXPECT_FALSE(judge_outcomes(x.get()));
+  x.e.counts = {1, 0, 0, 0, 1, 0};
+  EXPECT_FALSE(judge_outcomes(x.get()));
+  x.e.counts = {3, 0, 0, 0, 3, 0};  // three timeouts, one after the other
+  EXPECT_EQ(judge_outcomes(x.get())->verdict, RungVerdict::kFail);
+}
+
 TEST(Rung, WithMoreThanFivePercentOverdueDoesNotPass) {
   Evidence x;
   x.e.counts = {198, 190, 0, 0, 0, 0};
@@ -108,7 +124,7 @@ TEST(Rung, WithMoreThanFivePercentOverdueDoesNotPass) {
   x.e.overdue = 11;
   EXPECT_EQ(judge_rung(x.get()).verdict, RungVerdict::kFail);
   EXPECT_EQ(judge_rung(x.get()).reason, "11 requests wait longer than the SLO without an answer");
-  EXPECT_FALSE(judge_outcomes(x.get(), false));  // they may yet be answered
+  EXPECT_FALSE(judge_outcomes(x.get()));  // they may yet be answered
 }
 
 TEST(Rung, JudgesNothingWhenTheDriverOrTheFleetWasTheLimit) {

@@ -141,6 +141,7 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
     }
     Parser parser;
     parser.body_limit(boost::none);
+    parser.skip(request_.method == "HEAD");  // its Content-Length is of what a GET would bring
     beast::flat_buffer buffer;
     buffer.reserve(kReadBytes);  // else Beast reads 512 bytes at a time
     stream_->expires_after(request_.answer_timeout);
@@ -161,7 +162,8 @@ class CallImpl final : public Call, public std::enable_shared_from_this<CallImpl
     message.set(http::field::host, fmt::format("{}:{}", base::host_in_url(request_.host), request_.port));
     for (const auto& [name, value] : request_.headers.rows()) message.insert(name, value);
     message.body() = request_.body;
-    if (!request_.body.empty() || request_.method != "GET") message.content_length(request_.body.size());
+    const bool asks_only = request_.method == "GET" || request_.method == "HEAD";
+    if (!request_.body.empty() || !asks_only) message.content_length(request_.body.size());
     stream_->expires_after(request_.answer_timeout);
     auto [error, bytes] = co_await http::async_write(*stream_, message, kNoThrow);
     if (error) co_return error;

@@ -381,6 +381,25 @@ TEST(Server, AcceptsNothingMoreAfterStopAccepting) {
   EXPECT_EQ(answer.error().code, base::ErrorCode::kUnavailable);
 }
 
+TEST(Client, WaitsForNoBodyAfterHead) {
+  Loop loop(2);
+  auto server = Server::start(loop, small_server(), [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({200, {{"x-method", exchange->request().method}}, "what a GET would bring"});
+  });
+  ASSERT_TRUE(server);
+  Client client(loop);
+  auto head = to(**server, "/");
+  head.method = "HEAD";
+  const auto answer = client.fetch(head);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->headers.get("content-length"), "22");
+  EXPECT_TRUE(answer->body.empty());
+  const auto next = client.fetch(to(**server, "/"));  // over the same connection
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->body, "what a GET would bring");
+}
+
 TEST(Client, SaysSoWhenNobodyListens) {
   Loop loop(1);
   Client client(loop);

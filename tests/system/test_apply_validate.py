@@ -163,6 +163,19 @@ def test_apply_waits_until_the_new_minimum_is_there(here):
     assert here.sagemaker.describe_endpoint(EndpointName="e")["ProductionVariants"][0]["CurrentInstanceCount"] == 2
 
 
+def test_the_quota_counts_less_what_other_endpoints_hold(here):
+    make_endpoint(here.cloud, "other", count=2)
+    assert here.plan("recommended", 40) == 0
+    most = here.bench.artifact("plan")["max_instances"]
+    assert 2 < most <= 4, "the quota of 4 alone would do"
+    held = "4 instances of ml.g5.xlarge in this account and region, 2 of them held by other variants"
+    said = here.apply("--wait", "0s")
+    assert f"WARN   quota: {held}" in said and f"--desired-value {most + 2}" in said, said
+    here.bench.run("drift")
+    row = next(check for check in here.bench.artifact("drift")["checks"] if check["id"] == "quota")
+    assert (row["level"], row["found"]) == ("WARN", held), row
+
+
 def test_another_form_replaces_what_the_first_left(applied):
     before = set(applied.alarms())
     assert applied.plan("recommended", peak=60) == 0

@@ -14,7 +14,7 @@ import time
 
 import pytest
 from fault_server import FaultServer
-from local_cloud import BIN, SLOW
+from local_cloud import BIN, ROOT, SLOW
 
 pytestmark = pytest.mark.alone
 
@@ -216,6 +216,22 @@ def test_what_cannot_work_is_named(tmp_path):
     plain.write_text("{}")
     done = bench(tmp_path, "load", "--http", "http://127.0.0.1:1", "--body-template", plain)
     assert done.returncode == 2 and "{{text}}" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["export", "cost"])
+def test_a_result_that_could_not_be_printed_is_a_failure(tmp_path, command):
+    if command == "export":
+        with KnownDelay("--first", "5ms", "--chunks", "1") as server:
+            words = ["export", load(tmp_path, "--http", server.url, "--n", "1", "--duration", "1", "--warm-up", "0s")["requests"]]
+    else:
+        (tmp_path / "e").mkdir()
+        (tmp_path / "e" / "qmax.json").write_text((ROOT / "tests" / "golden" / "qmax-published.json").read_text())
+        words = ["cost", "--artifacts", tmp_path]
+    assert bench(tmp_path, *words).returncode == 0
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BENCH, *words], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=60 * SLOW)
+    assert done.returncode == 1 and "could not all be written to standard output" in done.stderr, done.stderr
 
 
 @pytest.fixture

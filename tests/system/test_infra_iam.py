@@ -11,7 +11,7 @@ SERVICES = {"kSageMaker": "sagemaker", "kAutoScaling": "application-autoscaling"
             "kQuotas": "servicequotas"}
 CLIENTS = {"sagemaker": "sagemaker", "autoscaling": "autoscaling", "cloudwatch": "cloudwatch", "logs": "logs", "quotas": "quotas"}
 # Which files of src/bench a command that only reads, or that applies, may reach; all the others are of measuring.
-READ = {"drift", "drift_gate", "deployed", "live", "journal", "validate", "session"}
+READ = {"drift", "drift_gate", "deployed", "live", "journal", "quota_room", "validate", "session"}
 APPLY = READ | {"apply"}
 MEASURE = {path.stem for path in (ROOT / "src" / "bench").glob("*.cpp") if not path.stem.endswith("_test")} - {"apply"}
 BENCH = {"tts-bench-read": READ, "tts-bench-measure": MEASURE, "tts-bench-apply": APPLY}

@@ -7,7 +7,7 @@ import time
 import pytest
 from bench_tools import FAST_PACE, Bench, register_target, standing
 from fault_server import FaultServer
-from local_cloud import BIN, LocalCloud, make_endpoint, wait_for
+from local_cloud import BIN, SLOW, LocalCloud, make_endpoint, wait_for, wait_status
 from test_apply_validate import IN, Deployment
 from test_driver import bench as bare_bench
 
@@ -44,6 +44,47 @@ def test_throttled_readings_neither_change_a_verdict_nor_stop_the_restoring(here
     cloud.control({"throttle": {"operation": "DescribeEndpoint", "count": 0}})
     assert [rung["verdict"] for rung in bench.artifact("qmax")["rungs"] if rung["verdict"] == "capacity_changed"] == []
     assert standing(cloud) == before and bench.journals() == []
+
+
+def redeploy_after_rung_1(cloud, bench, variant: str, meanwhile=lambda: None) -> tuple[int, str]:
+    """A ladder of two rungs whose endpoint gets another configuration in the second, the last: exit code and what was said."""
+    sagemaker = cloud.client("sagemaker")
+    sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
+        "VariantName": variant, "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
+    run = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "10", "--judge", "4", "--idle", "0s")
+    said = ""
+    for line in run.stdout:
+        said += line
+        if "   1 outstanding" in line:
+            sagemaker.update_endpoint(EndpointName="e", EndpointConfigName="second")
+            wait_status(sagemaker)
+            meanwhile()
+        if "   2 outstanding" in line:
+            cloud.control({"throttle": {"operation": "DescribeEndpoint", "count": 0}})
+    run.stdout.close()
+    return run.wait(60 * SLOW), said
+
+
+def test_a_redeployment_in_the_last_hold_is_found_although_that_hold_could_not_see_it(here):
+    cloud, bench = here
+    before = standing(cloud)
+    blind = {"throttle": {"operation": "DescribeEndpoint", "count": 1_000_000}}
+    code, said = redeploy_after_rung_1(cloud, bench, "AllTraffic", lambda: cloud.control(blind))
+    rungs = bench.artifact("qmax")["rungs"]
+    assert [rung["n"] for rung in rungs] == [1, 2] and rungs[1]["verdict"] == "capacity_changed", said
+    assert "redeployed" in rungs[1]["reason"] and "second" in rungs[1]["reason"]
+    assert code == 4, said
+    assert standing(cloud) == before and bench.journals() == []
+
+
+def test_a_restore_that_fails_keeps_the_artifact_and_the_journal(here):
+    cloud, bench = here
+    code, said = redeploy_after_rung_1(cloud, bench, "Other")  # there is no count of the old variant to go back to
+    artifact = bench.artifact("qmax")
+    assert code == 1 and "restoring failed" in said and "tts-bench thaw" in said, said
+    assert [rung["n"] for rung in artifact["rungs"]] == [1, 2]
+    assert any("measured, but restoring failed" in note for note in artifact["notes"]), artifact["notes"]
+    assert len(bench.journals()) == 1
 
 
 @pytest.mark.soak

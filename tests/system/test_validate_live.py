@@ -1,10 +1,13 @@
 """validate --live on the published instance's pace: a good policy passes, a spoiled one fails in the phase that it spoils."""
 
 import json
+import signal
+import time
 
+import jsonschema
 import pytest
-from bench_tools import PUBLISHED_PACE, Bench
-from local_cloud import BIN, ROOT, LocalCloud, make_endpoint
+from bench_tools import PUBLISHED_PACE, Bench, standing
+from local_cloud import BIN, ROOT, SLOW, LocalCloud, make_endpoint, wait_for
 
 pytestmark = pytest.mark.alone
 
@@ -19,7 +22,7 @@ class Applied:
     """Paced instances under an applied plan: one to three of them, scaled by concurrency."""
 
     def __init__(self, folder, queue_limit=50):
-        self.cloud = LocalCloud(folder / "cloud", "--fast", str(FAST), serve=BIN / "tts-serve")
+        self.cloud = LocalCloud(folder / "cloud", "--fast", str(FAST), "--control-token", "t", serve=BIN / "tts-serve")
         make_endpoint(self.cloud, "e", environment={**PUBLISHED_PACE, "MAX_QUEUE_DEPTH": str(queue_limit)})
         self.bench = Bench(self.cloud, folder)
         self.bench.run("plan", "--qmax", GOLDEN / "qmax-published.json", "--ttotal", GOLDEN / "ttotal-published.json",
@@ -115,6 +118,73 @@ def test_the_queue_limit_refuses_above_and_not_below(applied):
     done, phases = applied.validate("--phases", "rejection_level")
     assert done.returncode in (0, 3), done.stdout  # 3: the environment of the golden measurement is another
     assert phases == {"live.rejection_level": "OK"}, done.stdout
+
+
+LIVE = ["validate", "--live", "--yes", "--force", "--fast", str(FAST)]
+
+
+def test_it_shares_the_endpoint_with_no_other_measurement_and_leaves_nothing_behind(applied, tmp_path):
+    cloud, bench = applied.cloud, applied.bench
+    before = standing(cloud)
+    run = bench.start(*LIVE, "--phases", "slo_under_load")
+    wait_for(lambda: bench.journals() and standing(cloud)["tags"])
+    assert standing(cloud)["flags"] == before["flags"]  # the policies go on acting
+    here = bench.run(*LIVE, "--phases", "scale_in")
+    assert here.returncode == 1 and "another process holds" in here.stdout, here.stdout
+    elsewhere = Bench(cloud, tmp_path / "elsewhere").run("qmax", "--yes", "--force")  # another machine: only the tag tells
+    assert elsewhere.returncode == 1 and "thaw" in elsewhere.stdout, elsewhere.stdout
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60 * SLOW) == 130, run.stdout.read()
+    run.stdout.close()
+    assert standing(cloud) == before and bench.journals() == []
+
+
+def test_thaw_sets_back_what_a_killed_one_left(applied):
+    cloud, bench = applied.cloud, applied.bench
+    before = standing(cloud)
+    run = bench.start(*LIVE, "--phases", "slo_under_load")
+    wait_for(lambda: bench.journals() and standing(cloud)["tags"])
+    run.kill()
+    run.wait()
+    run.stdout.close()
+    cloud.client("sagemaker").update_endpoint_weights_and_capacities(  # as a policy would have
+        EndpointName="e", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 2}])
+    bench.ok("thaw", "--yes")
+    assert standing(cloud) == before and bench.journals() == []
+
+
+@pytest.mark.soak
+def test_a_driver_without_its_core_judges_nothing(applied):
+    run = applied.bench.start(*LIVE, "--phases", "rejection_level")
+    while run.poll() is None:  # a core that gives it a quarter of the time
+        run.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        run.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+    said = run.communicate()[0]
+    found = {check["id"]: check for check in applied.bench.artifact("validate")["checks"]}["live.rejection_level"]
+    assert found["level"] == "INCONCLUSIVE" and "the driver was the limit" in found["found"], said
+
+
+@pytest.mark.soak
+def test_readings_that_fail_make_a_phase_inconclusive(applied):
+    run = applied.bench.start(*LIVE[:-1], "100", "--phases", "slo_under_load,scale_out")
+    said = ""
+    for line in run.stdout:
+        said += line
+        if line.startswith("slo_under_load: "):  # the phase that is to come reads nothing
+            applied.cloud.control({"throttle": {"operation": "DescribeEndpoint", "count": 1_000_000}})
+        if line.startswith("scale_out: "):
+            applied.cloud.control({"throttle": {"operation": "DescribeEndpoint", "count": 0}})
+    run.stdout.close()
+    code = run.wait(60 * SLOW)
+    assert "scale_out: inconclusive" in said and "readings of the fleet failed" in said, said
+    artifact = applied.bench.artifact("validate")
+    jsonschema.validate(artifact, json.loads((ROOT / "docs" / "schemas" / "validate.schema.json").read_text()))
+    levels = {check["id"]: check["level"] for check in artifact["checks"]}
+    assert levels["live.scale_out"] == "INCONCLUSIVE", levels
+    others = [level for level in levels.values() if level == "ERROR"]  # the environment of the golden measurement is another
+    assert (code, artifact["verdict"]) == ((3, "different") if others else (4, "inconclusive")), said
 
 
 def test_a_dry_run_says_what_would_be_sent(applied):
