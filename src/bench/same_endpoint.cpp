@@ -22,7 +22,7 @@ std::optional<std::string> change_since(const FrozenAs& frozen, const aws::Endpo
   const auto count = measured ? measured->current_instance_count : std::nullopt;
   if (frozen.instances && count && *count != *frozen.instances)
     return "the number of instances changed during the hold; hold again";
-  if (now.status != "InService")
+  if (frozen.in_service && now.status != "InService")
     return fmt::format("the endpoint is {} during the hold; hold again", now.status);
   return std::nullopt;
 }

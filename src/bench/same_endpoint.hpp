@@ -15,6 +15,7 @@ namespace headroom::bench {
 struct FrozenAs {
   std::string config_name;           // EndpointConfigName when the measurement began; empty: not compared
   std::optional<int> instances = 1;  // nullopt: not compared
+  bool in_service = true;            // false: not compared, as where the policy itself scales
 };
 
 // One sentence; nullopt: nothing changed.

@@ -17,6 +17,7 @@
 #include "bench/host.hpp"
 #include "bench/lag.hpp"
 #include "bench/quota_room.hpp"
+#include "bench/same_endpoint.hpp"
 #include "bench/ttotal_run.hpp"
 #include "capacity/qmax.hpp"
 
@@ -235,6 +236,17 @@ base::Result<std::optional<RunningClock>> take_clock(const TtotalOptions& option
   return std::move(*saved);
 }
 
+// A redeployment in mid-run starts other instances than those that were to be timed.
+base::Result<Measured> of_one_deployment(Session& session, const Prepared& prepared, Measured measured) {
+  const auto changed =
+      what_changed_at_last(session, {prepared.live.endpoint.config_name, std::nullopt, false});
+  if (changed && *changed) return base::fail(ErrorCode::kConflict, **changed);
+  if (!changed)
+    measured.runs.back().notes.push_back("whether the endpoint was redeployed meanwhile could not be read: " +
+                                         changed.error().message);
+  return measured;
+}
+
 base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session& session,
                                           const Prepared& prepared, const std::optional<RunningClock>& clock,
                                           Rig& rig) {
@@ -253,6 +265,7 @@ base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session&
   }
   rig.driver().stop(std::chrono::seconds(measured ? 10 : 1));
   if (measured) measured->counts = count_all(rig.driver());
+  if (measured) measured = of_one_deployment(session, prepared, std::move(*measured));
   auto back = freeze->restore();
   // What is still frozen and has not been measured may be gone on with.
   if (back || measured) (void)base::remove_file(clock_path(session));

@@ -259,3 +259,25 @@ def test_requests_that_fit_on_no_disk_are_said_and_the_endpoint_is_restored(read
     assert any("could not all be written" in note for note in artifact["notes"]), artifact["notes"]
     assert not (tmp_path / "r.gz").exists()
     assert standing(cloud) == before and bench.journals() == []
+
+
+def test_a_redeployment_in_mid_run_is_no_measurement_of_either(tmp_path):
+    cloud, bench = start(tmp_path, "--provision-delay", "2s")
+    before = standing(cloud)
+    sagemaker = cloud.client("sagemaker")
+    sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
+        "VariantName": "AllTraffic", "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
+    run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3")
+    said = ""
+    for line in run.stdout:
+        said += line
+        if "the clock runs" in line:
+            wait_for(lambda: sagemaker.describe_endpoint(EndpointName="e")["EndpointStatus"] == "InService")
+            sagemaker.update_endpoint(EndpointName="e", EndpointConfigName="second", RetainAllVariantProperties=True)
+    run.stdout.close()
+    code = run.wait(60 * SLOW)
+    assert code not in (0, 4) and "redeployed" in said and "second" in said, (code, said)
+    with pytest.raises(FileNotFoundError):
+        bench.artifact("ttotal")
+    assert standing(cloud) == before and bench.journals() == []
+    cloud.stop()
