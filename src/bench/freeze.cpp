@@ -92,6 +92,7 @@ Freeze Freeze::adopt(Session& session, std::string endpoint_arn, FreezeRecord re
   Freeze freeze(session, std::move(endpoint_arn), std::move(record), std::move(lock));
   freeze.tell_on_second_signal();
   freeze.engaged_ = true;
+  freeze.loose_ = freeze.record_.has_target;  // the other process may have let the policies act
   return freeze;
 }
 

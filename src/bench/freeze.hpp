@@ -97,6 +97,7 @@ class Freeze {
   base::Result<void> let_scale_out();
   base::Result<void> hold_scaling();
   const std::string& run_id() const { return record_.run_id; }
+  int standing_count() const { return record_.desired; }  // when it was engaged or claimed
 
  private:
   Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);

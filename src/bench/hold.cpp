@@ -73,7 +73,7 @@ struct Look {
 
 // A reading that fails is unknown, not a change; the last look of all makes up for it.
 std::optional<std::string> compare_with_frozen(Session& session, const HoldPlan& plan, Look& look) {
-  const auto changed = what_changed(session, {plan.config_name, 1});
+  const auto changed = what_changed(session, {plan.config_name, 1}, session.soon());
   look.compared = changed.has_value();
   return changed.value_or(std::nullopt);
 }
@@ -279,13 +279,16 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   return held;
 }
 
-void spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why) {
+std::size_t spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why) {
+  std::size_t spoiled = 0;
   for (auto held = rungs.rbegin(); held != rungs.rend(); ++held) {
     held->rung.verdict = capacity::RungVerdict::kCapacityChanged;
     held->rung.reason = why;
+    ++spoiled;
     const auto before = std::next(held);
-    if (held->compared || (before != rungs.rend() && before->compared)) return;
+    if (held->compared || (before != rungs.rend() && before->compared)) break;
   }
+  return spoiled;
 }
 
 namespace {

@@ -37,8 +37,8 @@ struct HeldRung {
 };
 
 // The endpoint is found changed after the last hold: that one judges nothing, nor do those right before it
-// that could not be compared at their end.
-void spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why);
+// that could not be compared at their end. How many they are.
+std::size_t spoil_uncompared(std::vector<HeldRung>& rungs, const std::string& why);
 
 // Holds and judges. kCancelled when interrupted: the rung then counts for nothing.
 // The first 1.5 N completions, and what the rung before still had in flight, are dropped as transient.

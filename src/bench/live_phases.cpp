@@ -48,8 +48,7 @@ std::string course(const std::vector<FleetPoint>& points) {
   int last = -1;
   for (const FleetPoint& p : points) {
     if (p.in_service == last) continue;
-    out +=
-        fmt::format("{}{} at {:.0f} s", out.empty() ? "" : ", ", p.in_service, p.at_s - points.front().at_s);
+    out += fmt::format("{}{} at {:.0f} s", out.empty() ? "" : ", ", p.in_service, p.at_s);
     last = p.in_service;
   }
   return out;
@@ -121,7 +120,19 @@ PhaseResult unless_unread(PhaseResult judged, const FleetCourse& course, double 
   judged.verdict = PhaseVerdict::kInconclusive;
   judged.found = fmt::format("{} of {} readings of the fleet failed, for up to {:.0f} s on end; the last: {}",
                              course.missing, readings, course.longest_gap_s, course.why);
-  judged.remedy = "run the phase again when the endpoint's API answers (--phases " + judged.id + ")";
+  judged.remedy = fmt::format("run the phase again when the endpoint's API answers (--phases {}{})",
+                              judged.id == "scale_in" ? "surge_absorption," : "", judged.id);
+  return judged;
+}
+
+PhaseResult unless_never_grown(PhaseResult judged, const LivePlan& plan,
+                               const std::vector<FleetPoint>& points) {
+  const bool grown =
+      std::any_of(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
+  if (grown) return judged;
+  judged.verdict = PhaseVerdict::kInconclusive;
+  judged.found = "no phase before it made the fleet grow, so that there was nothing to scale in";
+  judged.remedy = "run it behind a phase that does (--phases surge_absorption,scale_in)";
   return judged;
 }
 
@@ -152,8 +163,8 @@ std::optional<PhaseResult> judge_quiet(const LivePlan& plan, const std::vector<F
   if (asked == points.end()) return std::nullopt;
   PhaseResult out = judge_scale_out(plan, {});
   out.wanted = "nothing asked for at half the line, then " + out.wanted;
-  out.found = fmt::format("{} instances asked for at half the line, after {:.0f} s", asked->desired,
-                          asked->at_s - points.front().at_s);
+  out.found =
+      fmt::format("{} instances asked for at half the line, after {:.0f} s", asked->desired, asked->at_s);
   return out;
 }
 
@@ -169,10 +180,9 @@ PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>&
                                     [&](const FleetPoint& p) { return p.in_service > plan.start; });
   const bool asked =
       std::any_of(points.begin(), points.end(), [&](const FleetPoint& p) { return p.desired > plan.start; });
-  out.pass_if(arrived != points.end() && arrived->at_s - points.front().at_s <= plan.arrive_s);
+  out.pass_if(arrived != points.end() && arrived->at_s <= plan.arrive_s);
   if (arrived != points.end())
-    out.found =
-        fmt::format("{} in service after {:.0f} s", arrived->in_service, arrived->at_s - points.front().at_s);
+    out.found = fmt::format("{} in service after {:.0f} s", arrived->in_service, arrived->at_s);
   else
     out.found = asked ? "capacity was asked for and did not come in time" : "no capacity was asked for";
   return out;
@@ -203,12 +213,11 @@ PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& 
   if (points.empty()) return out;
   // The surge's last datapoints may still add capacity: the way in begins at the top.
   std::size_t top = 0;
-  for (std::size_t i = 0; i < points.size() && points[i].at_s - points.front().at_s <= plan.late_out_s; ++i) {
+  for (std::size_t i = 0; i < points.size() && points[i].at_s <= plan.late_out_s; ++i) {
     if (points[i].desired > points[top].desired) top = i;
   }
   const int steps = points[top].desired - plan.start;
-  const double longest =
-      plan.first_in_s + std::max(0, steps - 1) * plan.each_in_s + points[top].at_s - points.front().at_s;
+  const double longest = plan.first_in_s + std::max(0, steps - 1) * plan.each_in_s + points[top].at_s;
   out.wanted = fmt::format("back to {} within {:.0f} s, steps at least {:.0f} s apart, no turn", plan.start,
                            longest, plan.step_s);
   if (steps <= 0) {
@@ -226,7 +235,7 @@ PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& 
     if (change < -1 && wrong.empty()) wrong = fmt::format("; {} instances at once", -change);
     last_step = points[i].at_s;
   }
-  const double took = points.back().at_s - points.front().at_s;
+  const double took = points.back().at_s;
   const bool back = points.back().desired == plan.start && points.back().in_service <= plan.start;
   out.pass_if(back && took <= longest && wrong.empty());
   out.found = course(points) + (back ? "" : "; still above the minimum") + wrong;

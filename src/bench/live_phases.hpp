@@ -79,15 +79,20 @@ struct PhaseResult {
 };
 // As judged, or inconclusive where over a fifth of the readings is missing, or all for over `longest_gap_s`.
 PhaseResult unless_unread(PhaseResult judged, const FleetCourse& course, double longest_gap_s);
+// scale_in as judged, or inconclusive where the fleet never grew. For runs in which no phase told why: where
+// scale_out or surge_absorption passed or failed, a fleet at its minimum is what scale_in has to judge.
+PhaseResult unless_never_grown(PhaseResult judged, const LivePlan& plan,
+                               const std::vector<FleetPoint>& points);
 // As judged, or inconclusive because the driver was the limit, for the reason given; empty: it was not.
 PhaseResult unless_client_bound(PhaseResult judged, const std::string& why);
 // OK, ERROR or INCONCLUSIVE, as validate.json holds it.
 std::string level_of(PhaseVerdict verdict);
-// Judge what was seen; `points` in order of time, the first at the phase's beginning.
+// Judge what was seen; `points` in order of time, their times from the phase's beginning.
 PhaseResult judge_scale_out(const LivePlan& plan, const std::vector<FleetPoint>& points);
 // nullopt: nothing was asked for at half the line, as it should be; else the failed scale_out.
 std::optional<PhaseResult> judge_quiet(const LivePlan& plan, const std::vector<FleetPoint>& points);
 PhaseResult judge_surge(const LivePlan& plan, const std::vector<FleetPoint>& points, int planned_maximum);
+// resolution_s: how far the times of two steps may each be off, gaps in the readings included.
 PhaseResult judge_scale_in(const LivePlan& plan, const std::vector<FleetPoint>& points, double resolution_s);
 
 }  // namespace headroom::bench

@@ -147,6 +147,25 @@ TEST(LivePhases, OneLongGapIsTooMuchAlsoWhereItIsOneReading) {
   EXPECT_EQ(unless_unread(passed, course_of(0, 1), 10).verdict, PhaseVerdict::kInconclusive);
 }
 
+TEST(LivePhases, AFleetThatNothingMadeGrowSaysNothingOfScalingIn) {
+  LivePlan plan;
+  PhaseResult failed;
+  failed.id = "scale_in";
+  const auto still = unless_never_grown(failed, plan, {{0, 1, 1}, {10, 1, 1}});
+  EXPECT_EQ(still.verdict, PhaseVerdict::kInconclusive);
+  EXPECT_NE(still.remedy.find("--phases surge_absorption,scale_in"), std::string::npos) << still.remedy;
+  EXPECT_EQ(unless_never_grown(failed, plan, {{0, 2, 2}, {10, 1, 1}}).verdict, PhaseVerdict::kFailed);
+  EXPECT_NE(unless_unread(failed, course_of(4, 6), 10).remedy.find("--phases surge_absorption,scale_in"),
+            std::string::npos);
+}
+
+TEST(LivePhases, ALateFirstReadingDoesNotMakeAPhaseShorter) {
+  LivePlan plan;
+  plan.arrive_s = 100;
+  EXPECT_TRUE(judge_scale_out(plan, {{50, 1, 1}, {99, 2, 2}}).passed());
+  EXPECT_FALSE(judge_scale_out(plan, {{50, 1, 1}, {120, 2, 2}}).passed());
+}
+
 TEST(LivePhases, WhereTheDriverWasTheLimitNothingIsJudged) {
   PhaseResult failed;
   failed.found = "p95 4000 ms of 30 requests";

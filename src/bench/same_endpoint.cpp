@@ -6,7 +6,8 @@
 namespace headroom::bench {
 namespace {
 
-constexpr int kLastTries = 10;
+constexpr auto kLastLook = std::chrono::seconds(10);
+constexpr auto kOneTry = std::chrono::seconds(3);
 constexpr auto kBetweenTries = std::chrono::seconds(1);
 
 }  // namespace
@@ -27,17 +28,20 @@ std::optional<std::string> change_since(const FrozenAs& frozen, const aws::Endpo
   return std::nullopt;
 }
 
-base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen) {
+base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen,
+                                                      base::Deadline deadline) {
   if (session.bare()) return std::nullopt;
-  const auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+  const auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), deadline);
   if (!endpoint) return tl::unexpected(endpoint.error());
   return change_since(frozen, *endpoint, session.variant());
 }
 
 base::Result<std::optional<std::string>> what_changed_at_last(Session& session, const FrozenAs& frozen) {
-  for (int i = 1;; ++i) {
-    auto changed = what_changed(session, frozen);
-    if (changed || i == kLastTries || !session.interrupt().wait_for(kBetweenTries)) return changed;
+  const auto end = base::Deadline::after(session.clock(), kLastLook);
+  for (;;) {
+    auto changed = what_changed(session, frozen, base::Deadline::after(session.clock(), kOneTry));
+    if (changed || end.passed(session.clock()) || !session.interrupt().wait_for(kBetweenTries))
+      return changed;
   }
 }
 

@@ -48,12 +48,13 @@ std::vector<HeldRung> held(const std::vector<bool>& compared) {
 
 std::vector<int> spoiled(const std::vector<bool>& compared) {
   auto rungs = held(compared);
-  spoil_uncompared(rungs, "redeployed");
+  const auto count = spoil_uncompared(rungs, "redeployed");
   std::vector<int> out;
   for (const HeldRung& one : rungs) {
     if (one.rung.verdict == RungVerdict::kCapacityChanged && one.rung.reason == "redeployed")
       out.push_back(one.rung.n);
   }
+  EXPECT_EQ(count, out.size());
   return out;
 }
 

@@ -213,11 +213,9 @@ class Run {
     }
     if (!changed || !*changed) return;
     session_.say("  " + **changed);
-    spoil_uncompared(run_.rungs, **changed);
+    const auto spoiled = spoil_uncompared(run_.rungs, **changed);
     if (!search_) return;
-    for (const auto& held : run_.rungs) {
-      if (held.rung.verdict == capacity::RungVerdict::kCapacityChanged) tell_search(held);
-    }
+    for (auto i = run_.rungs.size() - spoiled; i < run_.rungs.size(); ++i) tell_search(run_.rungs[i]);
   }
 
   base::Result<SearchRun> finish(std::string ended) {

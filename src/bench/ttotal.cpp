@@ -141,7 +141,7 @@ base::Result<artifact::TtotalArtifact> to_artifact(const TtotalOptions& options,
   out.load_l = prepared.load;
   out.recover_factor = options.recover_factor;
   out.hold_s = base::to_s(options.hold);
-  out.baseline_p95_ms = prepared.baseline_p95_ms;
+  out.baseline_p95_ms = slowest->baseline_p95_ms;
   out.paced_engine = prepared.live.paced;
   out.new_instance = slowest->stream;
   if (prepared.live.paced)
@@ -237,13 +237,15 @@ base::Result<std::optional<RunningClock>> take_clock(const TtotalOptions& option
 }
 
 // A redeployment in mid-run starts other instances than those that were to be timed.
-base::Result<Measured> of_one_deployment(Session& session, const Prepared& prepared, Measured measured) {
-  const auto changed =
-      what_changed_at_last(session, {prepared.live.endpoint.config_name, std::nullopt, false});
+base::Result<Measured> of_one_deployment(Session& session, const std::string& config_name,
+                                         Measured measured) {
+  const auto changed = what_changed_at_last(session, {config_name, std::nullopt, false});
   if (changed && *changed) return base::fail(ErrorCode::kConflict, **changed);
-  if (!changed)
-    measured.runs.back().notes.push_back("whether the endpoint was redeployed meanwhile could not be read: " +
-                                         changed.error().message);
+  for (auto& run : measured.runs) {  // whichever is written
+    if (!changed)
+      run.notes.push_back("whether the endpoint was redeployed meanwhile could not be read: " +
+                          changed.error().message);
+  }
   return measured;
 }
 
@@ -265,7 +267,9 @@ base::Result<Measured> freeze_and_measure(const TtotalOptions& options, Session&
   }
   rig.driver().stop(std::chrono::seconds(measured ? 10 : 1));
   if (measured) measured->counts = count_all(rig.driver());
-  if (measured) measured = of_one_deployment(session, prepared, std::move(*measured));
+  if (measured)
+    measured = of_one_deployment(session, clock ? clock->config_name : prepared.live.endpoint.config_name,
+                                 std::move(*measured));
   auto back = freeze->restore();
   // What is still frozen and has not been measured may be gone on with.
   if (back || measured) (void)base::remove_file(clock_path(session));
@@ -321,7 +325,10 @@ int run_with(const TtotalOptions& options, Session& session, LoadPlan load) {
   if (!measured->restored) a->header.notes.push_back("measured, but " + measured->restored.error().message);
   if (lost) a->header.notes.push_back(*lost);
   const std::string path = session.folder() + "/ttotal.json";
-  if (auto written = artifact::write_artifact(path, *a); !written) return end_with(session, written.error());
+  if (auto written = artifact::write_artifact(path, *a); !written) {
+    if (!measured->restored) session.complain(base::describe(measured->restored.error()));
+    return end_with(session, written.error());
+  }
   if (session.options().json) {
     if (auto text = artifact::to_json_text(*a)) std::fputs(text->c_str(), stdout);
   }

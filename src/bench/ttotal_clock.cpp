@@ -57,6 +57,7 @@ std::string clock_text(const RunningClock& c, const std::string& boot) {
   const json body{{"schema", "headroom/ttotal-clock"},
                   {"version", 1},
                   {"freeze_run", c.freeze_run},
+                  {"config_name", c.config_name},
                   {"boot_id", boot},
                   {"desired_set", base::format_iso8601(c.desired_set.wall)},
                   {"desired_set_steady_ns", on_steady(c.desired_set.steady).count()},
@@ -77,6 +78,7 @@ std::optional<RunningClock> parse_clock(const std::string& text, const std::stri
     if (body.at("schema").get<std::string>() != "headroom/ttotal-clock") return std::nullopt;
     RunningClock c;
     c.freeze_run = body.at("freeze_run").get<std::string>();
+    c.config_name = body.at("config_name").get<std::string>();
     const auto desired_set = base::parse_iso8601(body.at("desired_set").get<std::string>());
     if (!desired_set) return std::nullopt;
     c.desired_set.wall = *desired_set;

@@ -17,7 +17,8 @@
 namespace headroom::bench {
 
 struct RunningClock {
-  std::string freeze_run;  // whose freeze stands
+  std::string freeze_run;   // whose freeze stands
+  std::string config_name;  // EndpointConfigName when it began; empty: a bare server
   base::SteadyTime load_applied{};
   Moment desired_set;
   base::SteadyTime asked_after{};       // nothing of the new instance is older

@@ -23,6 +23,7 @@ RunningClock a_clock() {
   clock.observed = true;
   clock.load = 10;
   clock.wanted = 3;
+  clock.config_name = "first";
   clock.baseline_p95_ms = 250;
   clock.old_streams = {"AllTraffic/i-1"};
   return clock;

@@ -127,6 +127,7 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
     teller.tell(watch.seen().stamps);
   }
   auto seen = watch.seen();
+  outcome.baseline_p95_ms = running.baseline_p95_ms;
   outcome.recovered = recovered_from.has_value();
   outcome.client_bound = client_bound(driver, loaded, running.load, recovered_from, last_look);
   outcome.lag_s = running.lag_s();
@@ -268,6 +269,7 @@ base::Result<Outcome> measure_once(const TtotalOptions& options, Session& sessio
   }
   if (!running) return tl::unexpected(running.error());
   running->freeze_run = freeze.run_id();
+  running->config_name = prepared.live.endpoint.config_name;
   running->load = prepared.load;
   running->old_streams = watch->old_streams();
   if (auto saved = save_clock(session, *running); !saved)

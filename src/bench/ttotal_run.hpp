@@ -31,6 +31,7 @@ struct Outcome {
   std::vector<capacity::Stamp> stamps;  // of the steady clock
   std::optional<std::string> stream;
   std::optional<double> lag_s;  // observed: from the load until the policy asked
+  double baseline_p95_ms = 0;   // that recovery was judged by
   bool recovered = false;
   bool resumed = false;
   std::optional<std::string> client_bound;  // why the driver, not the service, may have set the pace

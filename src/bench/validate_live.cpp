@@ -51,6 +51,7 @@ class LiveRun {
                                                             {"surge_absorption", &LiveRun::surge_absorption},
                                                             {"scale_in", &LiveRun::scale_in}};
     std::vector<artifact::Check> checks;
+    bool whole = true;
     for (const auto& [name, phase] : phases) {
       if (!wanted(name)) continue;
       if (std::find(passed_.begin(), passed_.end(), name) != passed_.end()) {
@@ -64,8 +65,10 @@ class LiveRun {
                         result->passed() ? "" : result->remedy});
       session_.say(fmt::format("{}: {} ({})", name, said(result->verdict), result->found));
       if (result->passed()) remember(name);
+      if (result->verdict == PhaseVerdict::kInconclusive) whole = false;
     }
-    ::unlink(partial_.c_str());
+    // What could not be judged is to be run again, and --resume then goes on from here.
+    if (whole) ::unlink(partial_.c_str());
     return checks;
   }
 
@@ -236,8 +239,8 @@ class LiveRun {
     out.pass_if(below->view.rejected == 0 && above->view.rejected > 0 && wrong == 0);
     out.found = fmt::format("{} refused below; above {} refused, {} answered; {} other failures",
                             below->view.rejected, above->view.rejected, above->view.ok, wrong);
-    return unless_client_bound(std::move(out),
-                               above->client_bound.empty() ? below->client_bound : above->client_bound);
+    // Above some were refused, which is all that was asked of that level.
+    return unless_client_bound(std::move(out), below->client_bound);
   }
 
   // nullopt: what was before has no effect any more and the fleet is at its minimum. Else the phase, which
@@ -262,23 +265,32 @@ class LiveRun {
       const auto calm = watch_under(*plan_.quiet, scaled(plan_.quiet_s),
                                     [&](const auto& p) { return p.back().desired > plan_.start; });
       if (!calm) return tl::unexpected(calm.error());
-      if (auto wrong = judge_quiet(in_real_time(), calm->course.points))
-        return judged_under(std::move(*wrong), *calm);
+      // Neither a driver that was short of its load nor a reading that failed can have asked for instances.
+      if (auto wrong = judge_quiet(in_real_time(), calm->course.points)) return grown_by(std::move(*wrong));
       auto unread = unless_unread(nothing, calm->course, longest_gap_s());
       if (unread.verdict == PhaseVerdict::kInconclusive) return unread;
     }
     const auto seen = watch_under(plan_.cross, longest(plan_.arrive_s),
                                   [&](const auto& p) { return p.back().in_service > plan_.start; });
     if (!seen) return tl::unexpected(seen.error());
-    return judged_under(judge_scale_out(in_real_time(), seen->course.points), *seen);
+    return grown_by(judged_under(judge_scale_out(in_real_time(), seen->course.points), *seen));
   }
 
   Result<PhaseResult> surge_absorption() {
     const auto seen = watch_under(plan_.surge, longest(plan_.surge_s),
                                   [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
     if (!seen) return tl::unexpected(seen.error());
-    return judged_under(judge_surge(in_real_time(), seen->course.points, artifact_.plan.max_instances),
-                        *seen);
+    const int maximum = artifact_.plan.max_instances;
+    auto judged = judge_surge(in_real_time(), seen->course.points, maximum);
+    const bool beyond = std::any_of(seen->course.points.begin(), seen->course.points.end(),
+                                    [&](const FleetPoint& p) { return p.desired > maximum; });
+    return grown_by(beyond ? std::move(judged) : judged_under(std::move(judged), *seen));
+  }
+
+  // A phase that lets the fleet grow and could be judged.
+  PhaseResult grown_by(PhaseResult judged) {
+    growth_judged_ = growth_judged_ || judged.verdict != PhaseVerdict::kInconclusive;
+    return judged;
   }
 
   // The fleet's course under a load, until `done` or the time is up; then the load has ended.
@@ -293,7 +305,9 @@ class LiveRun {
     const auto began = session_.clock().steady();
     auto course = watch(longest_s, done);
     const std::string limit = limit_of(**rig, load, began, session_.clock().steady());
-    if (auto closed = (*rig)->close(seconds(10)); !closed) return tl::unexpected(closed.error());
+    // After an interrupt the endpoint is to be restored within seconds.
+    if (auto closed = (*rig)->close(course ? seconds(10) : base::Duration{}); !closed)
+      return tl::unexpected(closed.error());
     if (!course) return tl::unexpected(course.error());
     return Watched{std::move(*course), limit};
   }
@@ -310,8 +324,10 @@ class LiveRun {
       return p.back().desired <= plan_.start && p.back().in_service <= plan_.start;
     });
     if (!course) return tl::unexpected(course.error());
-    return unless_unread(judge_scale_in(in_real_time(), course->points, std::max(2 * kReadingS, scaled(20))),
-                         *course, longest_gap_s());
+    const double resolution_s = std::max({2 * kReadingS, scaled(20), course->longest_gap_s});
+    auto judged = judge_scale_in(in_real_time(), course->points, resolution_s);
+    if (!growth_judged_) judged = unless_never_grown(std::move(judged), plan_, course->points);
+    return unless_unread(std::move(judged), *course, longest_gap_s());
   }
 
   // A start takes its own time, however fast the cloud's clock runs.
@@ -355,7 +371,17 @@ class LiveRun {
   const LiveOptions& options_;
   const std::string partial_;
   std::vector<std::string> passed_;
+  bool growth_judged_ = false;  // scale_out or surge_absorption of this run passed or failed
 };
+
+Result<void> begins_at_the_minimum(const Session& session, int instances, const LivePlan& plan) {
+  if (instances == plan.start) return {};
+  return fail(
+      ErrorCode::kRefused,
+      fmt::format("'{}' has {} instances and the plan's minimum is {}; wait until it is quiet, since the "
+                  "phases begin at the minimum",
+                  session.endpoint(), instances, plan.start));
+}
 
 Result<void> check_phases(const std::string& phases) {
   constexpr std::string_view kNames = ",slo_under_load,rejection_level,scale_out,surge_absorption,scale_in,";
@@ -380,12 +406,8 @@ Result<LiveOutcome> run_live_phases(Session& session, const artifact::PlanArtifa
   const auto plan = plan_live(artifact.plan, total_s);
   if (!plan) return tl::unexpected(plan.error());
   if (auto known = check_phases(options.phases); !known) return tl::unexpected(known.error());
-  if (live.desired != plan->start)
-    return fail(
-        ErrorCode::kRefused,
-        fmt::format("'{}' has {} instances and the plan's minimum is {}; wait until it is quiet, since the "
-                    "phases begin at the minimum",
-                    session.endpoint(), live.desired, plan->start));
+  if (auto quiet = begins_at_the_minimum(session, live.desired, *plan); !quiet)
+    return tl::unexpected(quiet.error());
   if (auto ok = stop_at_drift(session, options.force); !ok) return tl::unexpected(ok.error());
   const double total = live_seconds(*plan);
   const double hours = plan->surge_count * total / 3600;
@@ -398,6 +420,9 @@ Result<LiveOutcome> run_live_phases(Session& session, const artifact::PlanArtifa
   // Two runs at once, or a qmax beside it, would each measure the other's load.
   auto claimed = Freeze::claim_as_it_is(session, live);
   if (!claimed) return tl::unexpected(claimed.error());
+  // The policy may have scaled while the question waited for its answer; leaving gives the claim back.
+  if (auto quiet = begins_at_the_minimum(session, claimed->standing_count(), *plan); !quiet)
+    return tl::unexpected(quiet.error());
   auto checks = LiveRun(session, artifact, *plan, options).run();
   auto restored = claimed->restore();
   if (checks) return LiveOutcome{std::move(*checks), std::move(restored)};

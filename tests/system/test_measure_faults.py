@@ -51,7 +51,8 @@ def redeploy_after_rung_1(cloud, bench, variant: str, meanwhile=lambda: None) ->
     sagemaker = cloud.client("sagemaker")
     sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
         "VariantName": variant, "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
-    run = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", "10", "--judge", "4", "--idle", "0s")
+    run = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1,2", "--hold", str(10 * SLOW), "--judge", "4",
+                      "--idle", "0s")
     said = ""
     for line in run.stdout:
         said += line

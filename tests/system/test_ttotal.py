@@ -267,7 +267,8 @@ def test_a_redeployment_in_mid_run_is_no_measurement_of_either(tmp_path):
     sagemaker = cloud.client("sagemaker")
     sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
         "VariantName": "AllTraffic", "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
-    run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3")
+    run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3",
+                      "--max-wait", "60s")
     said = ""
     for line in run.stdout:
         said += line
