@@ -19,7 +19,13 @@ class Reader {
 
   bool value(Json& out, int depth = 0) {
     std::uint8_t head = 0;
-    return depth <= kMaxDepth && byte(head) && after_head(head, out, depth);
+    if (depth > kMaxDepth || !byte(head)) return false;
+    // A tag does not nest, its value is what counts; in a loop, so that a row of tags takes no stack.
+    while (head >> 5U == 6) {
+      std::uint64_t tag = 0;
+      if (!argument(head, tag) || (head & 31U) == 31 || !byte(head)) return false;
+    }
+    return after_head(head, out, depth);
   }
   bool done() const { return left_.empty(); }
 
@@ -154,8 +160,6 @@ class Reader {
         return array(number, out, depth);
       case 5:
         return map(number, out, depth);
-      case 6:
-        return !indefinite && value(out, depth + 1);  // a tag: its value is what counts
       default:
         return simple(head & 31U, number, out);
     }

@@ -56,6 +56,24 @@ TEST(Cbor, ComesBackAsItWas) {
   EXPECT_EQ(*decode_cbor(encode_cbor(value)), value);
 }
 
+TEST(Cbor, ATagDoesNotNest) {
+  Json value{{"StartTime", 1.0}};
+  for (int i = 0; i < 31; ++i) value = Json{{"a", value}};  // the time lies as deep as is allowed
+  const auto again = decode_cbor(encode_cbor(value));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, value);
+  const std::string tags(100'000, '\xc1');
+  EXPECT_EQ(decode_cbor("\xa1\x61"
+                        "a" +
+                        tags + "\x01")
+                ->at("a"),
+            1);
+  EXPECT_FALSE(
+      decode_cbor("\xa1\x61"
+                  "a" +
+                  tags));
+}
+
 TEST(Cbor, RefusesLyingLengthsDepthAndRest) {
   EXPECT_FALSE(decode_cbor(std::string("\xa1\x7b\xff\xff\xff\xff\xff\xff\xff\xf0", 10)));
   EXPECT_FALSE(decode_cbor(std::string("\xbb\x7f\xff\xff\xff\xff\xff\xff\xff", 9)));
