@@ -167,13 +167,9 @@ bool quota_allows_minimum(Session& session, const Situation& now) {
   if (!room || !*room) return true;
   const capacity::Plan& plan = now.plan.plan;
   if (!(*room)->has_room_for(plan.max_instances)) {
-    session.say(
-        fmt::format("WARN   quota: {}, the plan's maximum is {}; ask for more: {}", room_text(**room, type),
-                    plan.max_instances,
-                    now.commands.aws(fmt::format("service-quotas request-service-quota-increase "
-                                                 "--service-code sagemaker --quota-code {} "
-                                                 "--desired-value {}",
-                                                 (*room)->code, (*room)->needed_for(plan.max_instances)))));
+    session.say(fmt::format("WARN   quota: {}, the plan's maximum is {}; ask for more: {}",
+                            room_text(**room, type), plan.max_instances,
+                            now.commands.aws(ask_for_more(**room, plan.max_instances))));
   }
   return (*room)->has_room_for(plan.min_instances);
 }

@@ -108,11 +108,8 @@ Check drift_quota(const DriftInput& in) {
   if (in.model_file) larger(in.model_file->max_instances, "the model file's maximum");
   const std::string found = room_text(*in.quota, type);
   if (in.quota->has_room_for(most)) return {"quota", "OK", found, "", ""};
-  return {
-      "quota", "WARN", found, fmt::format("room for {} ({})", most, who),
-      in.commands.aws(fmt::format("service-quotas request-service-quota-increase --service-code sagemaker "
-                                  "--quota-code {} --desired-value {}",
-                                  in.quota->code, in.quota->needed_for(most)))};
+  return {"quota", "WARN", found, fmt::format("room for {} ({})", most, who),
+          in.commands.aws(ask_for_more(*in.quota, most))};
 }
 
 std::vector<Check> drift_checks(const DriftInput& in) {

@@ -54,6 +54,13 @@ std::string room_text(const QuotaRoom& room, const std::string& instance_type) {
   return out;
 }
 
+std::string ask_for_more(const QuotaRoom& room, int instances) {
+  return fmt::format(
+      "service-quotas request-service-quota-increase --service-code sagemaker --quota-code {} "
+      "--desired-value {}",
+      room.code, room.needed_for(instances));
+}
+
 base::Result<std::optional<QuotaRoom>> quota_room(Session& session, const std::string& instance_type) {
   auto quota = session.quotas().endpoint_instances(instance_type, session.soon());
   if (!quota) return tl::unexpected(quota.error());

@@ -25,6 +25,9 @@ struct QuotaRoom {
 // "4 instances of ml.g5.xlarge in this account and region, 2 of them held by other variants".
 std::string room_text(const QuotaRoom& room, const std::string& instance_type);
 
+// The words of the AWS CLI that ask for it, to go into Commands::aws.
+std::string ask_for_more(const QuotaRoom& room, int instances);
+
 // nullopt: there is no quota for the type. Errors: those of Service Quotas.
 base::Result<std::optional<QuotaRoom>> quota_room(Session& session, const std::string& instance_type);
 

@@ -241,11 +241,10 @@ base::Result<Measured> of_one_deployment(Session& session, const std::string& co
                                          Measured measured) {
   const auto changed = what_changed_at_last(session, {config_name, std::nullopt, false});
   if (changed && *changed) return base::fail(ErrorCode::kConflict, **changed);
-  for (auto& run : measured.runs) {  // whichever is written
-    if (!changed)
-      run.notes.push_back("whether the endpoint was redeployed meanwhile could not be read: " +
-                          changed.error().message);
-  }
+  if (changed) return measured;
+  for (auto& run : measured.runs)  // whichever is written
+    run.notes.push_back("whether the endpoint was redeployed meanwhile could not be read: " +
+                        changed.error().message);
   return measured;
 }
 

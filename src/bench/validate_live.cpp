@@ -28,10 +28,6 @@ constexpr auto kReading = std::chrono::seconds(1);
 constexpr double kReadingS = 1;
 constexpr double kLeastGapS = 10, kAlarmPeriodS = 60;  // of missing readings
 
-base::Duration seconds(double s) {
-  return std::chrono::duration_cast<base::Duration>(std::chrono::duration<double>(s));
-}
-
 class LiveRun {
  public:
   LiveRun(Session& session, const artifact::PlanArtifact& artifact, const LivePlan& plan,
@@ -104,7 +100,7 @@ class LiveRun {
     load::OpenLoop open;
     const bool closed = load.outstanding > 0;
     if (!closed) {
-      auto schedule = load::make_schedule(load::Arrivals::kConstant, load.rate_rps, seconds(longest_s),
+      auto schedule = load::make_schedule(load::Arrivals::kConstant, load.rate_rps, base::from_s(longest_s),
                                           plan->workload, static_cast<std::uint64_t>(options_.load.seed));
       if (!schedule) return tl::unexpected(schedule.error());
       open.schedule = std::move(*schedule);
@@ -173,10 +169,10 @@ class LiveRun {
     auto rig = make_rig(load, settle_s + judged_s + 5);
     if (!rig) return tl::unexpected(rig.error());
     const auto began = session_.clock().steady();
-    const auto from = began + seconds(settle_s);
-    const bool whole = session_.interrupt().wait_for(seconds(settle_s + judged_s));
-    const auto to = from + seconds(judged_s);
-    if (auto closed = (*rig)->close(whole ? seconds(30) : base::Duration{}); !closed)
+    const auto from = began + base::from_s(settle_s);
+    const bool whole = session_.interrupt().wait_for(base::from_s(settle_s + judged_s));
+    const auto to = from + base::from_s(judged_s);
+    if (auto closed = (*rig)->close(whole ? base::from_s(30) : base::Duration{}); !closed)
       return tl::unexpected(closed.error());
     if (!whole) return fail(ErrorCode::kCancelled, "interrupted");
     auto& driver = (*rig)->driver();
@@ -306,7 +302,7 @@ class LiveRun {
     auto course = watch(longest_s, done);
     const std::string limit = limit_of(**rig, load, began, session_.clock().steady());
     // After an interrupt the endpoint is to be restored within seconds.
-    if (auto closed = (*rig)->close(course ? seconds(10) : base::Duration{}); !closed)
+    if (auto closed = (*rig)->close(course ? base::from_s(10) : base::Duration{}); !closed)
       return tl::unexpected(closed.error());
     if (!course) return tl::unexpected(course.error());
     return Watched{std::move(*course), limit};

@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
+import time
 
 from local_cloud import BIN, SLOW, LocalCloud, make_endpoint
 
@@ -67,6 +69,16 @@ def paced_cloud(folder: pathlib.Path, pace: dict, count: int = 1) -> LocalCloud:
     cloud = LocalCloud(folder / "cloud", serve=BIN / "tts-serve")
     make_endpoint(cloud, "e", count=count, environment=pace)
     return cloud
+
+
+def without_its_core(process: subprocess.Popen, stopped_s: float = 0.04, running_s: float = 0.04) -> str:
+    """Lets a process run for a part of the time only, as on a core that others use, until it ends: what it said."""
+    while process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped_s)
+        process.send_signal(signal.SIGCONT)
+        time.sleep(running_s)
+    return process.communicate()[0]
 
 
 def register_target(cloud: LocalCloud, name: str = "e", low: int = 1, high: int = 4, **suspended: bool) -> None:

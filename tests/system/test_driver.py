@@ -13,6 +13,7 @@ import threading
 import time
 
 import pytest
+from bench_tools import without_its_core
 from fault_server import FaultServer
 from local_cloud import BIN, ROOT, SLOW
 
@@ -161,12 +162,7 @@ def test_a_client_without_its_core_judges_nothing(tmp_path):
         process = subprocess.Popen([BENCH, "qmax", "--http", server.url, "--method", "ladder", "--rungs", "2", "--hold", "3", "--judge",
                                     "3", "--idle", "0", "--out", tmp_path], env=ENVIRONMENT, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True)
-        while process.poll() is None:  # a core that gives it every second 40 ms
-            process.send_signal(signal.SIGSTOP)
-            time.sleep(0.04)
-            process.send_signal(signal.SIGCONT)
-            time.sleep(0.04)
-        text = process.communicate()[0]
+        text = without_its_core(process)
     assert process.returncode == 4, text
     rungs = json.loads((tmp_path / "qmax.json").read_text())["rungs"]
     assert rungs and all(rung["verdict"] == "client_bound" for rung in rungs), text

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from bench_tools import FAST_PACE, Bench, register_target, standing
+from bench_tools import FAST_PACE, Bench, register_target, standing, without_its_core
 from local_cloud import BIN, SLOW, LocalCloud, make_endpoint, wait_for
 
 pytestmark = pytest.mark.alone
@@ -235,12 +235,7 @@ def test_a_client_without_its_core_is_noted_and_inconclusive(ready):
     cloud, bench = ready
     before = standing(cloud)
     run = bench.start("ttotal", "--yes", "--force", "--hold", "2", "--settle", "1", "--recover-factor", "100", "--max-wait", "30s")
-    while run.poll() is None:  # a core that gives it every second 40 ms
-        run.send_signal(signal.SIGSTOP)
-        time.sleep(0.04)
-        run.send_signal(signal.SIGCONT)
-        time.sleep(0.04)
-    said = run.communicate()[0]
+    said = without_its_core(run)
     assert run.returncode == 4, said
     notes = bench.artifact("ttotal")["notes"]
     assert any(note.startswith("client_bound: ") for note in notes), notes

@@ -2,11 +2,10 @@
 
 import json
 import signal
-import time
 
 import jsonschema
 import pytest
-from bench_tools import PUBLISHED_PACE, Bench, standing
+from bench_tools import PUBLISHED_PACE, Bench, standing, without_its_core
 from local_cloud import BIN, ROOT, SLOW, LocalCloud, make_endpoint, wait_for
 
 pytestmark = pytest.mark.alone
@@ -162,12 +161,7 @@ def test_thaw_sets_back_what_a_killed_one_left(applied):
 @pytest.mark.soak
 def test_a_driver_without_its_core_judges_nothing(applied):
     run = applied.bench.start(*LIVE, "--phases", "rejection_level")
-    while run.poll() is None:  # a core that gives it a quarter of the time
-        run.send_signal(signal.SIGSTOP)
-        time.sleep(0.3)
-        run.send_signal(signal.SIGCONT)
-        time.sleep(0.1)
-    said = run.communicate()[0]
+    said = without_its_core(run, stopped_s=0.3, running_s=0.1)
     found = {check["id"]: check for check in applied.bench.artifact("validate")["checks"]}["live.rejection_level"]
     assert found["level"] == "INCONCLUSIVE" and "the driver was the limit" in found["found"], said
 
