@@ -117,7 +117,7 @@ base::Program make_program(Settings& s) {
        .min = 1024,
        .max = 1 << 30},
       {.name = "max-unsent-bytes",
-       .help = "most that answers not streamed may hold together until their clients have taken them; then "
+       .help = "most that finished answers may hold together until their clients have taken them; then "
                "the slowest is cut; 0: eight times --max-answer-bytes",
        .target = &s.max_unsent_bytes,
        .min = 0,
@@ -377,7 +377,7 @@ int run(const Settings& settings) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  engine::bound_kernel_cache();
+  engine::bound_kept_memory();
   Settings settings;
   const auto outcome = base::parse_options(make_program(settings), argc, argv);
   if (outcome.exit_code) {

@@ -69,6 +69,7 @@ struct TtotalArtifact {
   std::optional<int> load_l;                    // L
   std::optional<double> recover_factor, hold_s, baseline_p95_ms;
   std::optional<bool> host_contended, paced_engine;
+  std::optional<std::string> client_bound;  // why the driver may have set T_m; null: it did not
   std::optional<std::string> new_instance;
 };
 

@@ -168,6 +168,7 @@ TtotalArtifact get_ttotal(const Json& j) {
   a.baseline_p95_ms = number(j, "baseline_p95_ms");
   a.host_contended = boolean(j, "host_contended");
   a.paced_engine = boolean(j, "paced_engine");
+  a.client_bound = maybe_text(j, "client_bound");
   a.new_instance = maybe_text(j, "new_instance");
   return a;
 }
@@ -234,6 +235,7 @@ base::Result<std::string> to_json_text(const TtotalArtifact& a) {
   j["baseline_p95_ms"] = value_or_null(a.baseline_p95_ms);
   j["host_contended"] = value_or_null(a.host_contended);
   j["paced_engine"] = value_or_null(a.paced_engine);
+  j["client_bound"] = value_or_null(a.client_bound);
   j["new_instance"] = value_or_null(a.new_instance);
   return render(j, "ttotal");
 }

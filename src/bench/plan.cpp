@@ -114,6 +114,7 @@ capacity::PlanInput plan_input(const Inputs& in, const PlanOptions& options, con
   p.total_s = in.ttotal.total_s;
   p.measured_stages = in.ttotal.stages.measured;
   p.host_contended = in.qmax.host_contended.value_or(false) || in.ttotal.host_contended.value_or(false);
+  p.ttotal_client_bound = in.ttotal.client_bound;
   p.paced_engine = in.qmax.paced_engine.value_or(false) || in.ttotal.paced_engine.value_or(false);
   p.fingerprint_known = in.qmax.header.fingerprint.known() && in.ttotal.header.fingerprint.known();
   p.deployed_queue_limit = in.qmax.server_queue_limit;

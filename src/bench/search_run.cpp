@@ -193,6 +193,7 @@ class Run {
         "stay the same",
         *first->rung.mean_ms, *again.mean_ms, drift * 100);
     session_.say("  " + again.reason);
+    if (search_) search_->distrust_line();
   }
 
   capacity::QmaxResult evaluate() const {

@@ -133,11 +133,12 @@ base::Result<artifact::TtotalArtifact> to_artifact(const TtotalOptions& options,
         "measured on after the client had died: there was no load in between, so that traffic_recovered may "
         "be late");
   for (const auto& note : slowest->notes) note_and_warn(session, out.header, note);
-  if (const auto why = measured.client_bound())
+  out.client_bound = measured.client_bound();
+  if (out.client_bound)
     note_and_warn(session, out.header,
                   fmt::format("client_bound: {}; T_m may be the driver's, not the service's: measure again "
                               "from a machine with spare cores",
-                              *why));
+                              *out.client_bound));
   out.load_l = prepared.load;
   out.recover_factor = options.recover_factor;
   out.hold_s = base::to_s(options.hold);

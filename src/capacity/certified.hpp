@@ -68,6 +68,9 @@ class CertifiedSearch {
   // The next hold; nullopt: ended. Changes nothing.
   std::optional<HoldRequest> next(double spent_s) const;
   void add(const HeldEvidence& held);
+  // The server became another while it was measured (the repeat of rung 1 says so). A line through its rungs
+  // mixes the two and its error says nothing: from now on only what single rungs proved makes the interval.
+  void distrust_line() { line_trusted_ = false; }
   std::string ended_because(double spent_s) const;
   CertifiedResult result() const;
   // Where the p95 crosses the SLO, as far as is known.
@@ -98,6 +101,7 @@ class CertifiedSearch {
   std::map<int, int> unjudged_;       // n -> how often it judged nothing for a reason outside of the server
   std::map<int, int> undecided_;      // n -> how often it was undecided
   int undecided_above_ = 0, undecided_below_ = 0, tests_ = 0;
+  bool line_trusted_ = true;
 };
 
 // The same as the result of a measurement: q_max is the lower end of the interval.

@@ -87,7 +87,7 @@ CertifiedResult CertifiedSearch::result() const {
   }
   r.noise_ratio = noise_near(*at);
   const auto line = line_crossing(steering_points(points(), slow_noise()), settings_.slo_ms, *at);
-  if (line) apply_line(*line, r.noise_ratio.value_or(1), ends, r.interval_method);
+  if (line && line_trusted_) apply_line(*line, r.noise_ratio.value_or(1), ends, r.interval_method);
   take_ends();
   if (line) {
     const double estimate = line->n - 0.5;  // Q_max is the whole count below the crossing

@@ -86,6 +86,35 @@ TEST(CertifiedSearch, EndsWhereNothingPassesAtTheLargestCountAndWhenTheBudgetIsS
   EXPECT_THAT(spent.why, ::testing::HasSubstr("budget"));
 }
 
+TEST(CertifiedSearch, OfAServerThatBecameAnotherOnlyWhatRungsProvedStands) {
+  CertifiedSearch search({});
+  for (const int n : {1, 5, 10, 40, 52, 54, 70}) {
+    auto held = serial(n, 55.9, 3000);
+    if (n == 52 || n == 54) held.verdict = RungVerdict::kUndecided;
+    search.add(held);
+  }
+  const auto by_line = search.result();
+  EXPECT_EQ(by_line.interval_method, "line");
+  EXPECT_GT(by_line.interval->low, 40);
+  EXPECT_LT(by_line.interval->high, 69);
+
+  search.distrust_line();
+  const auto proven = search.result();
+  EXPECT_EQ(proven.interval, (Interval{40, 69}));
+  EXPECT_EQ(proven.interval_method, "certified");
+  EXPECT_EQ(to_qmax_result(proven, 3000).q_max, 40);
+
+  CertifiedSearch nothing({});
+  for (const int n : {1, 3, 6}) {
+    auto held = serial(n, 700, 3000);
+    held.verdict = RungVerdict::kUndecided;
+    nothing.add(held);
+  }
+  EXPECT_TRUE(to_qmax_result(nothing.result(), 3000).q_max);
+  nothing.distrust_line();
+  EXPECT_TRUE(nothing_judged(to_qmax_result(nothing.result(), 3000)));
+}
+
 TEST(CertifiedSearch, HoldsARungThatJudgedNothingOnceMoreAndThenEnds) {
   const auto steps = run([](int n) {
     auto held = serial(n, 10, 3000);

@@ -59,6 +59,7 @@ struct PlanInput {
   std::optional<double> measured_total_s, total_s;
   std::vector<Stage> measured_stages;
   bool host_contended = false;
+  std::optional<std::string> ttotal_client_bound;  // why the driver may have set T_m
   bool paced_engine = false;
   bool fingerprint_known = true;
   const ContestLoad* simulated_load = nullptr;  // else the planned load; outlives the call

@@ -337,12 +337,13 @@ TEST(Planner, SaysWhatItDoubts) {
   auto in = recommended();
   in.qmax_verdict = QmaxVerdict::kLowerBound;
   in.host_contended = true;
+  in.ttotal_client_bound = "one lane stood still for 3 s";
   in.paced_engine = true;
   in.fingerprint_known = false;
   const auto p = make_plan(in);
   const Finding& f = finding(*p, "measurement_trust");
   EXPECT_EQ(f.level, Level::kWarn);
-  for (const char* part : {"lower bound", "host_contended", "paced", "fingerprint"})
+  for (const char* part : {"lower bound", "host_contended", "stood still", "paced", "fingerprint"})
     EXPECT_THAT(f.evidence, HasSubstr(part));
 }
 

@@ -50,7 +50,7 @@ json speak(Engine& engine, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  headroom::engine::bound_kernel_cache();
+  headroom::engine::bound_kept_memory();
   if (argc < 2 || argc > 7) {
     fmt::print(
         stderr,

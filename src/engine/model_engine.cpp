@@ -159,7 +159,10 @@ CalibrateMode parse_calibrate(std::string_view name) {
   return name == "force" ? CalibrateMode::kForce : CalibrateMode::kAuto;
 }
 
-void bound_kernel_cache() { ::setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128", 0); }
+void bound_kept_memory() {
+  ::setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128", 0);
+  if (std::getenv("MALLOC_MMAP_THRESHOLD_") == nullptr) ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
 
 base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options) {
   if (auto valid = check_runtime(options); !valid) return tl::unexpected(valid.error());

@@ -44,11 +44,15 @@ struct ModelEngine {
   std::string summary;
 };
 
-// Bounds the kernels that oneDNN keeps for shapes it has seen: 1,024 by default, 130 MB that new lengths of
-// speech fill within 15 segments and hardly use. It reads its limit from the environment
-// (ONEDNN_PRIMITIVE_CACHE_CAPACITY, which wins where it is set). First thing in main: the environment is
-// changed, which no other thread may read meanwhile.
-void bound_kernel_cache();
+// Bounds the memory that is kept and hardly used again. First thing in main: it changes the environment and
+// the allocator's settings, which no other thread may look at meanwhile. Two things are bounded:
+// the kernels that oneDNN keeps for shapes it has seen: 1,024 by default, 130 MB that new lengths of speech
+// fill within 15 segments; its limit comes from ONEDNN_PRIMITIVE_CACHE_CAPACITY, which wins where it is set;
+// and what glibc's arenas keep of freed intermediate results. Each free of a large block raises the size from
+// which blocks are mapped by themselves, up to 32 MiB, so that 0.1 to 0.5 GB of them lie in arenas with small
+// live blocks between. From 1 MiB on they are mapped always, and go back when freed
+// (MALLOC_MMAP_THRESHOLD_ wins where it is set).
+void bound_kept_memory();
 
 base::Result<ModelEngine> make_model_engine(const ModelEngineOptions& options);
 

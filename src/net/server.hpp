@@ -34,7 +34,7 @@ class Exchange {
   virtual void respond(Response response) = 0;
   virtual void begin(int status, Headers headers) = 0;  // starts a streamed answer
   virtual void write(std::string chunk) = 0;            // queued; order is kept
-  virtual void finish() = 0;                            // clean end
+  virtual void finish() = 0;                            // clean end; a slow client may be cut from now on
   virtual void abort() = 0;                             // broken end
   virtual bool gone() const = 0;                        // the client closed or the socket failed
   virtual std::size_t buffered_bytes() const = 0;       // queued by write() and not yet taken by the socket
@@ -59,7 +59,7 @@ struct ServerOptions {
   std::chrono::seconds idle_timeout{75};              // between requests on a kept connection
   std::chrono::milliseconds request_timeout{30'000};  // from first byte to whole request
   std::chrono::seconds write_timeout{60};             // no progress while writing
-  // Counts and bounds the bodies of respond() that clients have not taken yet; not null.
+  // Counts and bounds the finished answers that clients have not taken yet; not null.
   std::shared_ptr<UnsentAnswers> unsent_answers =
       std::make_shared<UnsentAnswers>(UnsentAnswers::kDefaultLimit);
   std::string server_name = "headroom";

@@ -52,7 +52,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> run();
   void end();  // after run(), also when it threw
   void wake() {
-    asio::post(wake_.get_executor(), [self = shared_from_this()] { self->wake_.cancel(); });
+    asio::post(wake_.get_executor(), [self = shared_from_this()] {
+      self->count_rest_of_stream();
+      self->wake_.cancel();
+    });
   }
   void close(bool idle_only) {
     asio::post(wake_.get_executor(), [self = shared_from_this(), idle_only] {
@@ -76,7 +79,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> write_all(std::string_view bytes);
   asio::awaitable<void> refuse_early(int status, const Request& seen);
   void call_handler(const std::shared_ptr<Outbox>& outbox, std::shared_ptr<const Request> request);
-  void cut_answer(std::weak_ptr<void> writing);
+  std::shared_ptr<void> count_unsent(std::size_t bytes);
+  void count_rest_of_stream();
+  void cut_answer(std::weak_ptr<void> unsent);
   void reset_when_closed(bool reset);
   asio::awaitable<void> end_bare();
   asio::awaitable<void> say_no_more();
@@ -89,6 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::steady_timer wake_;
   asio::steady_timer glance_;      // while a request runs and its client's bytes lie unread
   std::weak_ptr<Outbox> running_;  // of the request that is counted in state_->active
+  std::shared_ptr<void> unsent_;   // what is left of its stream, once that is finished
   bool counted_ = false;
   RequestReader reader_;
   bool busy_ = false;
@@ -157,11 +163,7 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   const std::size_t size = response.body.size();
   if (request.method != "HEAD") message.body() = std::move(response.body);
   if (response.status != 204) message.content_length(size);  // RFC 9110 section 8.6
-  const auto writing = std::make_shared<char>();             // lives as long as this answer's hold
-  const auto hold = state_->options.unsent_answers->hold(
-      message.body().size(), [weak = weak_from_this(), answer = std::weak_ptr<void>(writing)] {
-        if (const auto self = weak.lock()) self->cut_answer(answer);
-      });
+  const auto unsent = count_unsent(message.body().size());
   http::response_serializer<http::string_body> serializer{message};
   while (!serializer.is_done()) {
     tcp().expires_after(state_->options.write_timeout);  // for each piece: a slow client may take long
@@ -171,11 +173,29 @@ asio::awaitable<bool> Connection::write_whole(Response response, const Request& 
   co_return true;
 }
 
+// Counts an answer as long as what is returned lives.
+std::shared_ptr<void> Connection::count_unsent(std::size_t bytes) {
+  auto counted = std::make_shared<std::optional<UnsentAnswers::Hold>>();
+  counted->emplace(state_->options.unsent_answers->hold(
+      bytes, [weak = weak_from_this(), unsent = std::weak_ptr<void>(counted)] {
+        if (const auto self = weak.lock()) self->cut_answer(unsent);
+      }));
+  return counted;
+}
+
+// Up to its end a stream's maker waits for the client; what is queued then lies here until the client takes
+// it, and that may happen while the connection waits in a write.
+void Connection::count_rest_of_stream() {
+  const auto outbox = running_.lock();
+  if (!counted_ || unsent_ || !outbox || !outbox->ended()) return;
+  if (const auto rest = outbox->buffered_bytes(); rest > 0) unsent_ = count_unsent(rest);
+}
+
 // A reset, so that the kernel keeps nothing of it either. If the answer went out meanwhile, nothing is left
 // to cut, and the connection may be serving the next request.
-void Connection::cut_answer(std::weak_ptr<void> writing) {
-  asio::post(wake_.get_executor(), [self = shared_from_this(), writing = std::move(writing)] {
-    if (writing.expired()) return;
+void Connection::cut_answer(std::weak_ptr<void> unsent) {
+  asio::post(wake_.get_executor(), [self = shared_from_this(), unsent = std::move(unsent)] {
+    if (unsent.expired()) return;
     self->reset_when_closed(true);
     self->tcp().close();
   });
@@ -304,6 +324,7 @@ asio::awaitable<void> Connection::run() {
     watch(outbox);
     const bool keep_alive = read.keep_alive && state_->accepting;
     const bool clean = co_await answer(outbox, *shared, keep_alive);
+    unsent_.reset();
     if (!clean) {
       outbox->mark_gone();
       break;
@@ -320,6 +341,7 @@ asio::awaitable<void> Connection::run() {
 
 void Connection::end() {
   glance_.cancel();
+  unsent_.reset();
   if (std::exchange(counted_, false)) {
     if (const auto outbox = running_.lock()) outbox->mark_gone();
     --state_->active;

@@ -165,6 +165,41 @@ TEST(Server, CutsTheSlowestReaderWhereUnsentAnswersPassTheirLimit) {
   EXPECT_EQ(error, 0);
 }
 
+// What is queued of a stream at its end counts like a whole answer, though the connection waits in a write.
+TEST(Server, CutsTheSlowestReaderOfStreamsThatHaveEndedToo) {
+  constexpr std::size_t kBody = 12U << 20U;
+  Loop loop(2);
+  ServerOptions options = small_server();
+  options.unsent_answers = std::make_shared<UnsentAnswers>(kBody + kBody / 2);
+  auto server = Server::start(loop, options, [](std::shared_ptr<Exchange> exchange) {
+    exchange->begin(200, {});
+    exchange->write(std::string(kBody, 'x'));
+    exchange->finish();
+  });
+  ASSERT_TRUE(server);
+  const UnsentAnswers& unsent = *options.unsent_answers;
+  const auto becomes = [](const auto& what) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!what() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    return what();
+  };
+  const auto start = [&] {
+    RawLink link((*server)->port());
+    link.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    link.read_until("\r\n\r\n");
+    return link;
+  };
+  RawLink first = start();
+  EXPECT_TRUE(becomes([&] { return unsent.bytes() == kBody; }));
+  RawLink second = start();
+  EXPECT_TRUE(becomes([&] { return unsent.cut() == 1; }));
+  EXPECT_EQ(first.read_to_end().second, ECONNRESET);
+  const auto [rest, error] = second.read_to_end();
+  EXPECT_GE(rest.size(), kBody);  // and the marks between chunks
+  EXPECT_EQ(error, 0);
+  EXPECT_TRUE(becomes([&] { return unsent.bytes() == 0; }));
+}
+
 TEST(Server, RefusesALargeBodyBeforeReadingIt) {
   Loop loop(1);
   auto server =

@@ -1,10 +1,11 @@
-// UnsentAnswers: the common bound of whole answers whose clients have not taken them yet.
+// UnsentAnswers: the common bound of finished answers whose clients have not taken them yet.
 //
-// An answer given by respond() lies in memory until its last byte has gone to the socket, long after the work
-// on it has ended, so a client that reads slowly holds what no limit of the work counts. Here all of them are
-// counted together: where one more would pass the limit, the connection that has been taking its answer the
-// longest is cut. So nobody who reads is refused for those who do not; what has just been made is never cut,
-// and neither is what fits. Streamed answers are not counted: whoever makes them waits (on_drained).
+// An answer given by respond(), and what is queued of a stream when it is finished, lies in memory until its
+// last byte has gone to the socket, long after the work on it has ended, so a client that reads slowly holds
+// what no limit of the work counts. Here all of them are counted together: where one more would pass the
+// limit, the connection that has been taking its answer the longest is cut. So nobody who reads is refused
+// for those who do not; what has just been made is never cut, and neither is what fits. A stream that is not
+// finished is not counted: whoever makes it waits (on_drained).
 // Units: bytes of bodies. Thread safe; a cut callback runs on the thread that asked for the next hold,
 // without the lock. No errors.
 #pragma once
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <utility>
 
 #include "base/guarded.hpp"
 
@@ -32,17 +34,19 @@ class UnsentAnswers {
   UnsentAnswers(const UnsentAnswers&) = delete;
   UnsentAnswers& operator=(const UnsentAnswers&) = delete;
 
-  // One answer, from the first byte of its writing to the last or to the end of its connection.
+  // One answer, from when it is finished to its last byte or to the end of its connection.
   class Hold {
    public:
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-    ~Hold() { of_.release(row_); }
+    Hold(Hold&& other) noexcept : of_(std::exchange(other.of_, nullptr)), row_(other.row_) {}
+    Hold& operator=(Hold&&) = delete;
+    ~Hold() {
+      if (of_ != nullptr) of_->release(row_);
+    }
 
    private:
     friend class UnsentAnswers;
-    Hold(UnsentAnswers& of, Rows::iterator row) : of_(of), row_(row) {}
-    UnsentAnswers& of_;
+    Hold(UnsentAnswers& of, Rows::iterator row) : of_(&of), row_(row) {}
+    UnsentAnswers* of_;  // null: moved from
     Rows::iterator row_;
   };
   // `cut` is to end the connection; it runs at most once, and perhaps at the moment at which the hold ends.

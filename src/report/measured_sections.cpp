@@ -123,6 +123,9 @@ std::string stages_section(const artifact::TtotalArtifact& ttotal) {
                        stage.s);
   if (ttotal.host_contended.value_or(false))
     out += "<p class=quiet>The host was contended: instances and driver shared too few cores.</p>\n";
+  if (ttotal.client_bound)
+    out += "<p class=quiet>T_m may be the driver's, not the service's: " + escaped(*ttotal.client_bound) +
+           ".</p>\n";
   return out + "</section>\n";
 }
 

@@ -64,7 +64,7 @@ struct Metrics::Impl {
                                    .Add({});
   prometheus::Gauge& unsent = BuildGauge()
                                   .Name("headroom_unsent_answer_bytes")
-                                  .Help("Answers that are not streamed and whose clients are taking them")
+                                  .Help("Finished answers whose clients are taking them")
                                   .Register(registry)
                                   .Add({});
   prometheus::Counter& cut = BuildCounter()

@@ -158,6 +158,33 @@ def test_thaw_sets_back_what_a_killed_one_left(applied):
     assert standing(cloud) == before and bench.journals() == []
 
 
+def test_thaw_restores_the_count_while_an_alarm_rings_and_the_policy_acts_again_after_it(applied):
+    cloud, bench = applied.cloud, applied.bench
+    before = standing(cloud)
+    run = bench.start(*LIVE, "--phases", "slo_under_load")
+    wait_for(lambda: bench.journals() and standing(cloud)["tags"])
+    run.kill()
+    run.communicate()
+    applied.change_alarm(OUT, Threshold=0.5)  # rings as long as anything is outstanding
+    load = bench.start("load", "--yes", "--n", "20", "--duration", "600s", "--records", "none")
+    try:
+        wait_for(lambda: standing(cloud)["desired"] > before["desired"], 60 * SLOW)  # the policy acts
+        thaw, seen = bench.start("thaw", "--yes"), []
+        while thaw.poll() is None:
+            seen.append(standing(cloud))
+        said = thaw.communicate()[0]
+        assert thaw.returncode == 0 and f"restored: {before['desired']} instance," in said, said
+        held = [now["desired"] for now in seen if now["flags"]["DynamicScalingOutSuspended"]]
+        assert before["desired"] in held, seen
+        assert set(held[held.index(before["desired"]):]) == {before["desired"]}, seen  # nobody raised it while it was held
+        assert bench.journals() == [] and standing(cloud)["tags"] == before["tags"]
+        wait_for(lambda: standing(cloud)["desired"] > before["desired"], 60 * SLOW)  # still ringing, and free to act again
+        assert standing(cloud)["flags"] == before["flags"]
+    finally:
+        load.send_signal(signal.SIGINT)
+        load.communicate()
+
+
 @pytest.mark.soak
 def test_a_driver_without_its_core_judges_nothing(applied):
     run = applied.bench.start(*LIVE, "--phases", "rejection_level")
