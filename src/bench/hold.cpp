@@ -7,9 +7,9 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/names.hpp"
+#include "bench/progress_line.hpp"
 #include "bench/same_endpoint.hpp"
 #include "capacity/bound.hpp"
 #include "capacity/policy.hpp"
@@ -26,23 +26,15 @@ constexpr auto kMetricPatience = std::chrono::minutes(2);
 constexpr base::Duration kLeastStall = std::chrono::milliseconds(50);
 constexpr double kStallShare = 0.02;  // of the SLO
 
-void show_progress(const Session& session, const HoldPlan& plan, const load::Driver& driver,
-                   base::Duration held) {
-  if (session.options().quiet || session.options().json || isatty(STDERR_FILENO) == 0) return;
-  const auto now = base::SystemClock::instance().steady();
-  const auto live = driver.live();
-  const auto view = driver.window(now - std::chrono::seconds(10), now);
-  const std::string p95 = view.ttfab_ms ? fmt::format("{:.0f} ms", view.ttfab_ms->p95) : "-";
+void show_progress(ProgressLine& progress, const HoldPlan& plan, const load::Driver& driver,
+                   base::SteadyTime began, base::SteadyTime now) {
+  if (!progress.wanted()) return;
+  const auto held = now - began;
   const std::string rest =
       plan.left.count() > 0 ? fmt::format("  at most {:.0f} s to go", base::to_s(plan.left - held)) : "";
-  fmt::print(stderr, "\r  rung {:3}  {:4.0f} of at most {:.0f} s{}  in flight {:3}  p95 {}      ", plan.n,
-             base::to_s(held), base::to_s(plan.at_most), rest, live.in_flight, p95);
-  std::fflush(stderr);
-}
-
-void clear_progress(const Session& session) {
-  if (!session.options().quiet && !session.options().json && isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "\r{:78}\r", "");
+  progress.show(fmt::format("  rung {:3}  {:4.0f} of at most {:.0f} s{}  in flight {:3}  p95 {}", plan.n,
+                            base::to_s(held), base::to_s(plan.at_most), rest, driver.live().in_flight,
+                            recent_p95(driver, now)));
 }
 
 std::vector<double> in_flight_between(const load::Driver& driver, base::SteadyTime from,
@@ -213,6 +205,7 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
   capacity::BoundSettings bound;
   bound.slo_ms = plan.slo_ms;
   const double at_most_s = base::to_s(plan.at_most);
+  ProgressLine progress(session);
   double look_at =
       plan.fixed ? at_most_s : capacity::next_look(bound, base::to_s(plan.at_least) - 1, at_most_s);
   while (true) {
@@ -223,7 +216,7 @@ base::Result<Look> hold_and_look(Session& session, const load::Driver& driver, c
       if (!session.interrupt().wait_for(
               std::clamp<base::Duration>(left, std::chrono::milliseconds(1), kTick)))
         return base::fail(base::ErrorCode::kCancelled, "interrupted");
-      show_progress(session, plan, driver, session.clock().steady() - began);
+      show_progress(progress, plan, driver, began, session.clock().steady());
       continue;
     }
     if (plan.fixed) return look_plain(session, driver, plan, session.clock().steady());
@@ -248,7 +241,6 @@ base::Result<HeldRung> hold_rung(Session& session, Rig& rig, const HoldPlan& pla
   driver.hold(plan.n);
   auto look = hold_and_look(session, driver, plan, began, transient);
   if (!look) return tl::unexpected(look.error());
-  clear_progress(session);
   const auto ended = clock.steady();
   if (look->view.over_limit > 0) {
     return base::fail(

@@ -4,12 +4,12 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/atomic_file.hpp"
 #include "base/error_table.hpp"
 #include "base/names.hpp"
 #include "bench/load_report.hpp"
+#include "bench/progress_line.hpp"
 #include "load/record_file.hpp"
 #include "load/schedule.hpp"
 
@@ -23,28 +23,24 @@ int end_with(Session& session, const std::string& command, const base::Error& er
   return base::error_row(error.code).exit_code;
 }
 
-void show_progress(const Session& session, const load::Driver& driver, base::Duration passed,
-                   base::Duration all) {
-  if (session.options().quiet || session.options().json || isatty(STDERR_FILENO) == 0) return;
-  const auto now = base::SystemClock::instance().steady();
-  const auto view = driver.window(now - std::chrono::seconds(10), now);
+void show_progress(ProgressLine& progress, const load::Driver& driver, base::SteadyTime began,
+                   base::SteadyTime now, base::Duration all) {
+  if (!progress.wanted()) return;
   const auto live = driver.live();
-  fmt::print(stderr, "\r  {:4.0f} of {:.0f} s  in flight {}  ok {}  not ok {}  dropped {}  p95 {}      ",
-             base::to_s(passed), base::to_s(all), live.in_flight, live.ok, live.not_ok, live.dropped,
-             view.ttfab_ms ? fmt::format("{:.0f} ms", view.ttfab_ms->p95) : "-");
-  std::fflush(stderr);
+  progress.show(fmt::format("  {:4.0f} of {:.0f} s  in flight {}  ok {}  not ok {}  dropped {}  p95 {}",
+                            base::to_s(now - began), base::to_s(all), live.in_flight, live.ok, live.not_ok,
+                            live.dropped, recent_p95(driver, now)));
 }
 
 // Waits until `done` or an interrupt; false: interrupted.
 template <class Done>
 bool watch(Session& session, const load::Driver& driver, base::Duration all, Done done) {
+  ProgressLine progress(session);
   const auto began = session.clock().steady();
   while (!done()) {
     if (!session.interrupt().wait_for(kTick)) return false;
-    show_progress(session, driver, session.clock().steady() - began, all);
+    show_progress(progress, driver, began, session.clock().steady(), all);
   }
-  if (!session.options().quiet && !session.options().json && isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "\r{:90}\r", "");
   return true;
 }
 

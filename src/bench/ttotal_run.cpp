@@ -9,7 +9,7 @@
 
 #include "base/names.hpp"
 #include "bench/lag.hpp"
-#include "bench/ttotal_progress.hpp"
+#include "bench/progress_line.hpp"
 #include "capacity/qmax.hpp"
 
 namespace headroom::bench {
@@ -43,10 +43,10 @@ bool recovered(const load::Driver& driver, base::SteadyTime now, base::SteadyTim
          view.rejected + view.failed + view.timed_out == 0;
 }
 
-// Tells each stamp once, as it comes.
+// Tells each stamp once, as it comes, and in between how far it is.
 class StampTeller {
  public:
-  StampTeller(TtotalProgress& progress, base::SteadyTime start) : progress_(progress), start_(start) {}
+  StampTeller(ProgressLine& progress, base::SteadyTime start) : progress_(progress), start_(start) {}
   void known(const std::vector<capacity::Stamp>& stamps) {
     for (const auto& stamp : stamps) told_.insert(stamp.name);
     take_latest(stamps);
@@ -59,13 +59,11 @@ class StampTeller {
     }
     take_latest(stamps);
   }
-  TtotalStanding standing(base::SteadyTime now, base::Duration at_most) const {
-    TtotalStanding out;
-    out.reached = latest_.name;
-    out.reached_s = base::to_s(on_steady(now) - latest_.at);
-    out.waited_s = base::to_s(now - start_);
-    out.at_most_s = base::to_s(at_most);
-    return out;
+  void show(base::SteadyTime now, base::Duration at_most, const load::Driver& driver) {
+    if (!progress_.wanted()) return;
+    progress_.show(progress_line({latest_.name, base::to_s(on_steady(now) - latest_.at),
+                                  base::to_s(now - start_), base::to_s(at_most), driver.live().in_flight,
+                                  recent_p95(driver, now)}));
   }
 
  private:
@@ -74,7 +72,7 @@ class StampTeller {
       if (stamp.at >= latest_.at) latest_ = stamp;
     }
   }
-  TtotalProgress& progress_;
+  ProgressLine& progress_;
   base::SteadyTime start_;
   std::set<std::string> told_;
   capacity::Stamp latest_{"", base::Duration::min()};
@@ -99,7 +97,7 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
   auto& driver = rig.driver();
   const double limit_ms = options.recover_factor * running.baseline_p95_ms;
   const auto deadline = base::Deadline::after(clock, options.max_wait);
-  TtotalProgress progress(session);
+  ProgressLine progress(session);
   StampTeller teller(progress, running.desired_set.steady);
   teller.known(running.stamps());
   Outcome outcome;
@@ -116,7 +114,7 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
     }
     teller.tell(watch.seen().stamps);
     const auto now = clock.steady();
-    progress.show(teller.standing(now, deadline.at - running.desired_set.steady), driver, now);
+    teller.show(now, deadline.at - running.desired_set.steady, driver);
     const double since_look_s = base::to_s(now - std::exchange(last_look, now));
     if (watch.in_service() && !served_since) served_since = now;
     if (served_since && hangs(driver, now, began, limit_ms)) served_since = now;
@@ -150,7 +148,7 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
   const auto patience = base::from_s(kPolicyPatience * lag->seconds) + kMetricDelay;
   const auto deadline = base::Deadline::after(clock, patience);
   auto last_answer = clock.steady();
-  TtotalProgress progress(session);
+  ProgressLine progress(session);
   StampTeller teller(progress, running.load_applied);
   teller.known({{std::string(capacity::kLoadApplied), on_steady(running.load_applied)}});
   while (true) {
@@ -166,7 +164,7 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
       break;
     }
     if (variant) last_answer = answer.steady;
-    progress.show(teller.standing(answer.steady, patience), driver, answer.steady);
+    teller.show(answer.steady, patience, driver);
     if (deadline.passed(clock)) {
       return base::fail(
           ErrorCode::kTimeout,
@@ -185,7 +183,7 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
 // One instance under its load for a while, before the clock starts.
 base::Result<void> settle(Session& session, const load::Driver& driver, base::SteadyTime loaded,
                           base::Duration length) {
-  TtotalProgress progress(session);
+  ProgressLine progress(session);
   StampTeller teller(progress, loaded);
   teller.known({{std::string(capacity::kLoadApplied), on_steady(loaded)}});
   const base::Deadline end{loaded + length};
@@ -193,7 +191,7 @@ base::Result<void> settle(Session& session, const load::Driver& driver, base::St
     if (!session.interrupt().wait_for(std::min<base::Duration>(kPoll, end.left(session.clock()))))
       return tl::unexpected(cancelled());
     const auto now = session.clock().steady();
-    progress.show(teller.standing(now, length), driver, now);
+    teller.show(now, length, driver);
   }
   return {};
 }
@@ -220,6 +218,11 @@ base::Result<Outcome> follow(const TtotalOptions& options, Session& session, Rig
 }
 
 }  // namespace
+
+std::string progress_line(const TtotalStanding& s) {
+  return fmt::format("  {} {:.0f} s ago, {:.0f} of {:.0f} s, in flight {}, p95 {}", s.reached, s.reached_s,
+                     s.waited_s, s.at_most_s, s.in_flight, s.p95);
+}
 
 std::optional<double> p95_at(const std::vector<capacity::Rung>& rungs, double n) {
   const capacity::Rung* below = nullptr;

@@ -50,6 +50,17 @@ std::optional<std::string> client_bound_why(const load::WindowView& waiting,
 // is not the driver's fault.
 base::SteadyTime held_since(const std::vector<load::Sample>& samples, base::SteadyTime from, int n);
 
+// How far it is, for a line on a terminal.
+struct TtotalStanding {
+  std::string reached;   // the latest stamp
+  double reached_s = 0;  // since when
+  double waited_s = 0, at_most_s = 0;
+  int in_flight = 0;
+  std::string p95;  // of the last seconds, with its unit
+};
+// "  container_started 4 s ago, 187 of 3600 s, in flight 10, p95 512 ms"
+std::string progress_line(const TtotalStanding& standing);
+
 // p95 at n outstanding from the rungs, linear between neighbours; nullopt beyond them.
 std::optional<double> p95_at(const std::vector<capacity::Rung>& rungs, double n);
 

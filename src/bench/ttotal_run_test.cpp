@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/ttotal_progress.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -57,13 +56,11 @@ TEST(HeldSince, LeavesOutTheRiseOfTheLoad) {
   EXPECT_EQ(held_since({}, from, 1), from);
 }
 
-TEST(TtotalProgress, NamesTheStageAndFitsATerminal) {
-  TtotalStanding standing{"container_started", 4.4, 187, 3600, 10, 512.3};
+TEST(TtotalStanding, NamesTheStageAndFitsATerminal) {
+  TtotalStanding standing{"container_started", 4.4, 187, 3600, 10, "512 ms"};
   EXPECT_EQ(progress_line(standing), "  container_started 4 s ago, 187 of 3600 s, in flight 10, p95 512 ms");
-  standing = {"container_started", 3599, 3599, 7200, 100, 59'000};
+  standing = {"container_started", 3599, 3599, 7200, 100, "59000 ms"};
   EXPECT_LT(progress_line(standing).size(), 80U);
-  standing.p95_ms.reset();
-  EXPECT_THAT(progress_line(standing), ::testing::EndsWith("p95 -"));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// Load, readings of the fleet, verdicts, and the way back.
+// The phases, one after another, and the way back.
 #include "bench/validate_live.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,8 +12,7 @@
 #include "bench/checks.hpp"
 #include "bench/drift_gate.hpp"
 #include "bench/freeze.hpp"
-#include "bench/live_phases.hpp"
-#include "load/schedule.hpp"
+#include "bench/live_loads.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -24,8 +22,6 @@ using base::fail;
 using base::Result;
 using Json = nlohmann::json;
 
-constexpr auto kReading = std::chrono::seconds(1);
-constexpr double kReadingS = 1;
 constexpr double kLeastGapS = 10, kAlarmPeriodS = 60;  // of missing readings
 
 class LiveRun {
@@ -36,6 +32,7 @@ class LiveRun {
         artifact_(artifact),
         plan_(plan),
         options_(options),
+        loads_(session, options.load),
         partial_(session.folder() + "/validate.partial.json") {}
 
   Result<std::vector<artifact::Check>> run() {
@@ -81,104 +78,8 @@ class LiveRun {
                                               : "inconclusive";
   }
 
-  Result<FleetPoint> read_fleet(base::SteadyTime began) {
-    const auto endpoint = session_.sagemaker().describe_endpoint(session_.endpoint(), session_.soon());
-    if (!endpoint) return tl::unexpected(endpoint.error());
-    const auto* variant = endpoint->variant(session_.variant());
-    if (variant == nullptr)
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("'{}' has no variant '{}' any more", session_.endpoint(), session_.variant()));
-    if (!variant->desired_instance_count || !variant->current_instance_count)
-      return fail(ErrorCode::kUnavailable, "DescribeEndpoint told no counts");
-    return FleetPoint{base::to_s(session_.clock().steady() - began), *variant->desired_instance_count,
-                      *variant->current_instance_count};
-  }
-
-  Result<std::unique_ptr<Rig>> make_rig(const LiveLoad& load, double longest_s) {
-    auto plan = plan_load(options_.load, session_);
-    if (!plan) return tl::unexpected(plan.error());
-    load::OpenLoop open;
-    const bool closed = load.outstanding > 0;
-    if (!closed) {
-      auto schedule = load::make_schedule(load::Arrivals::kConstant, load.rate_rps, base::from_s(longest_s),
-                                          plan->workload, static_cast<std::uint64_t>(options_.load.seed));
-      if (!schedule) return tl::unexpected(schedule.error());
-      open.schedule = std::move(*schedule);
-    }
-    LoadOptions quiet = options_.load;
-    quiet.records = "none";
-    const int most =
-        closed ? load.outstanding : static_cast<int>(std::clamp(10 * load.rate_rps, 64.0, 1000.0));
-    open.most_outstanding = most;
-    auto rig = Rig::make(session_, std::move(*plan), quiet, most);
-    if (!rig) return rig;
-    if (auto warm = (*rig)->warm(std::min(most, 64), session_); !warm) return tl::unexpected(warm.error());
-    closed ? (*rig)->driver().hold(load.outstanding) : (*rig)->driver().open(std::move(open));
-    return rig;
-  }
-
-  void show(const FleetPoint& point, double longest_s) const {
-    if (isatty(STDERR_FILENO) == 0 || session_.options().quiet) return;
-    fmt::print(stderr, "\r  {:4.0f} of {:.0f} s  desired {}  in service {}   ", point.at_s, longest_s,
-               point.desired, point.in_service);
-    std::fflush(stderr);
-  }
-
-  // Reads the fleet each second until `done` or the time is up. A reading that failed is missing, unless it
-  // always will.
-  template <class Done>
-  Result<FleetCourse> watch(double longest_s, Done done) {
-    const auto began = session_.clock().steady();
-    const auto since_s = [&] { return base::to_s(session_.clock().steady() - began); };
-    FleetCourse course;
-    for (;;) {
-      const auto point = read_fleet(began);
-      if (point) {
-        course.add(*point);
-        show(*point, longest_s);
-        if (done(course.points)) return course;
-      } else if (restore_patience(point.error()) <= base::Duration{}) {
-        return tl::unexpected(point.error());
-      } else {
-        course.miss(since_s(), base::describe(point.error()));
-      }
-      if (since_s() > longest_s) return course;
-      if (!session_.interrupt().wait_for(kReading)) return fail(ErrorCode::kCancelled, "interrupted");
-    }
-  }
-
   // How long readings may be missing on end: less than the fleet takes for a step.
   double longest_gap_s() const { return std::max(kLeastGapS, scaled(kAlarmPeriodS)); }
-
-  // Why the driver was the limit once its load stood; empty: it was not.
-  std::string limit_of(Rig& rig, const LiveLoad& load, base::SteadyTime from, base::SteadyTime to) const {
-    const auto ramp = std::min(options_.load.ramp, load.outstanding * load::DriverOptions{}.ramp_step);
-    const auto view = rig.driver().window(std::min(from + ramp, to), to);
-    return view.client_bound ? view.client_bound_why : std::string();
-  }
-
-  // Holds a load for a while; what came of the requests that started in that time.
-  struct Held {
-    load::WindowView view;
-    std::uint64_t dropped = 0;  // open loop: never sent
-    std::string client_bound;   // empty: the driver was not the limit
-    // What did not end well, aborted included: those that had no end after the grace.
-    std::uint64_t bad() const { return view.failed + view.timed_out + view.aborted + dropped; }
-  };
-  Result<Held> hold(const LiveLoad& load, double settle_s, double judged_s) {
-    auto rig = make_rig(load, settle_s + judged_s + 5);
-    if (!rig) return tl::unexpected(rig.error());
-    const auto began = session_.clock().steady();
-    const auto from = began + base::from_s(settle_s);
-    const bool whole = session_.interrupt().wait_for(base::from_s(settle_s + judged_s));
-    const auto to = from + base::from_s(judged_s);
-    if (auto closed = (*rig)->close(whole ? base::from_s(30) : base::Duration{}); !closed)
-      return tl::unexpected(closed.error());
-    if (!whole) return fail(ErrorCode::kCancelled, "interrupted");
-    auto& driver = (*rig)->driver();
-    return Held{driver.window(from, to, load::Basis::kStarted), driver.live().dropped,
-                limit_of(**rig, load, began, to)};
-  }
 
   Result<PhaseResult> slo_under_load() {
     PhaseResult out;
@@ -188,7 +89,7 @@ class LiveRun {
         fmt::format("p95 of the first audio within {:g} ms at 80 % of the line, nothing refused", slo);
     out.remedy = "measure Q_max again (tts-bench qmax) and plan anew";
     // At least long enough for what an instance needs to answer a few requests, whatever the metrics' clock.
-    const auto held = hold(plan_.calm, 2, std::max(10.0, scaled(plan_.calm_s)));
+    const auto held = loads_.hold(plan_.calm, 2, std::max(10.0, scaled(plan_.calm_s)));
     if (!held) return tl::unexpected(held.error());
     const load::WindowView& view = held->view;
     const bool good = view.ttfab_ms && view.ttfab_ms->p95 <= slo && held->bad() + view.rejected == 0;
@@ -218,7 +119,7 @@ class LiveRun {
     // The driver brings 50 requests a second in; then two seconds at the level.
     const double shortly = std::min(12.0, 2 + 0.02 * plan_.above_limit);
     // Above first: it is over before an alarm can ring. Below then meets a fleet at its minimum again.
-    const auto above = hold({plan_.above_limit, 0}, 0, shortly);
+    const auto above = loads_.hold({plan_.above_limit, 0}, 0, shortly);
     if (!above) return tl::unexpected(above.error());
     if (above->view.rejected == 0) {
       out.found =
@@ -228,7 +129,7 @@ class LiveRun {
     auto stuck = unsettled(out, "the lower level");
     if (!stuck) return tl::unexpected(stuck.error());
     if (*stuck) return std::move(**stuck);
-    const auto below = hold({plan_.below_limit, 0}, 0, shortly);
+    const auto below = loads_.hold({plan_.below_limit, 0}, 0, shortly);
     if (!below) return tl::unexpected(below.error());
     const auto wrong = below->bad() + above->bad();
     // A rejection is a 503 of the container, over whatever transport it comes.
@@ -245,7 +146,7 @@ class LiveRun {
     const auto at_minimum = [&](const auto& p) {
       return !p.empty() && p.back().desired == plan_.start && p.back().in_service == plan_.start;
     };
-    const auto course = watch(longest(plan_.scale_in_s), at_minimum);
+    const auto course = loads_.watch(longest(plan_.scale_in_s), at_minimum);
     if (!course) return tl::unexpected(course.error());
     if (at_minimum(course->points)) return std::nullopt;
     phase.found = "the fleet did not come back to its minimum before " + next;
@@ -258,7 +159,7 @@ class LiveRun {
     if (!stuck) return tl::unexpected(stuck.error());
     if (*stuck) return std::move(**stuck);
     if (plan_.quiet) {
-      const auto calm = watch_under(*plan_.quiet, scaled(plan_.quiet_s),
+      const auto calm = loads_.watch_under(*plan_.quiet, scaled(plan_.quiet_s),
                                     [&](const auto& p) { return p.back().desired > plan_.start; });
       if (!calm) return tl::unexpected(calm.error());
       // Neither a driver that was short of its load nor a reading that failed can have asked for instances.
@@ -266,14 +167,14 @@ class LiveRun {
       auto unread = unless_unread(nothing, calm->course, longest_gap_s());
       if (unread.verdict == PhaseVerdict::kInconclusive) return unread;
     }
-    const auto seen = watch_under(plan_.cross, longest(plan_.arrive_s),
+    const auto seen = loads_.watch_under(plan_.cross, longest(plan_.arrive_s),
                                   [&](const auto& p) { return p.back().in_service > plan_.start; });
     if (!seen) return tl::unexpected(seen.error());
     return grown_by(judged_under(judge_scale_out(in_real_time(), seen->course.points), *seen));
   }
 
   Result<PhaseResult> surge_absorption() {
-    const auto seen = watch_under(plan_.surge, longest(plan_.surge_s),
+    const auto seen = loads_.watch_under(plan_.surge, longest(plan_.surge_s),
                                   [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
     if (!seen) return tl::unexpected(seen.error());
     const int maximum = artifact_.plan.max_instances;
@@ -289,38 +190,19 @@ class LiveRun {
     return judged;
   }
 
-  // The fleet's course under a load, until `done` or the time is up; then the load has ended.
-  struct Watched {
-    FleetCourse course;
-    std::string client_bound;  // empty: the driver was not the limit
-  };
-  template <class Done>
-  Result<Watched> watch_under(const LiveLoad& load, double longest_s, Done done) {
-    auto rig = make_rig(load, longest_s + 60);
-    if (!rig) return tl::unexpected(rig.error());
-    const auto began = session_.clock().steady();
-    auto course = watch(longest_s, done);
-    const std::string limit = limit_of(**rig, load, began, session_.clock().steady());
-    // After an interrupt the endpoint is to be restored within seconds.
-    if (auto closed = (*rig)->close(course ? base::from_s(10) : base::Duration{}); !closed)
-      return tl::unexpected(closed.error());
-    if (!course) return tl::unexpected(course.error());
-    return Watched{std::move(*course), limit};
-  }
-
   // What the fleet did in spite of a driver that was short of its load stands; what it did not do may be the
   // driver's fault.
-  PhaseResult judged_under(PhaseResult judged, const Watched& seen) const {
+  PhaseResult judged_under(PhaseResult judged, const LiveLoads::Watched& seen) const {
     judged = unless_unread(std::move(judged), seen.course, longest_gap_s());
     return judged.passed() ? judged : unless_client_bound(std::move(judged), seen.client_bound);
   }
 
   Result<PhaseResult> scale_in() {
-    const auto course = watch(longest(plan_.scale_in_s), [&](const auto& p) {
+    const auto course = loads_.watch(longest(plan_.scale_in_s), [&](const auto& p) {
       return p.back().desired <= plan_.start && p.back().in_service <= plan_.start;
     });
     if (!course) return tl::unexpected(course.error());
-    const double resolution_s = std::max({2 * kReadingS, scaled(20), course->longest_gap_s});
+    const double resolution_s = std::max({2 * LiveLoads::kReadingS, scaled(20), course->longest_gap_s});
     auto judged = judge_scale_in(in_real_time(), course->points, resolution_s);
     if (!growth_judged_) judged = unless_never_grown(std::move(judged), plan_, course->points);
     return unless_unread(std::move(judged), *course, longest_gap_s());
@@ -365,6 +247,7 @@ class LiveRun {
   const artifact::PlanArtifact& artifact_;
   const LivePlan plan_;
   const LiveOptions& options_;
+  LiveLoads loads_;
   const std::string partial_;
   std::vector<std::string> passed_;
   bool growth_judged_ = false;  // scale_out or surge_absorption of this run passed or failed

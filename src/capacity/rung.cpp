@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "stats/binomial.hpp"
 #include "stats/percentile.hpp"
 #include "stats/trend.hpp"
 
@@ -30,18 +31,6 @@ constexpr double kFailedShare = 0.01;
 constexpr double kOverdueShare = 0.05;  // of a p95
 constexpr std::uint64_t kLeastEvents = 3;
 constexpr double kProofLevel = 0.025 / 14;
-
-// Probability of `events` or more among `requests` of which each is one with probability p.
-double binomial_tail(std::uint64_t events, std::uint64_t requests, double p) {
-  double log_term = static_cast<double>(requests) * std::log1p(-p);
-  double below = 0;
-  for (std::uint64_t k = 0; k < events; ++k) {
-    below += std::exp(log_term);
-    log_term += std::log(static_cast<double>(requests - k) / static_cast<double>(k + 1)) + std::log(p) -
-                std::log1p(-p);
-  }
-  return 1 - below;
-}
 
 bool exceeds(std::uint64_t events, std::uint64_t requests, double share) {
   return static_cast<double>(events) > share * static_cast<double>(requests);
@@ -132,7 +121,7 @@ std::optional<std::string> overdue_reason(const RungEvidence& e) {
 bool share_is_proven(std::uint64_t events, std::uint64_t requests) {
   static_assert(kRejectedShare == kFailedShare);
   return events >= kLeastEvents && exceeds(events, requests, kFailedShare) &&
-         binomial_tail(std::min(events, requests), requests, kFailedShare) < kProofLevel;
+         stats::binomial_tail(std::min(events, requests), requests, kFailedShare) < kProofLevel;
 }
 
 std::optional<Judgement> judge_outcomes(const RungEvidence& e) {

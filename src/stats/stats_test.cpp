@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stats/binomial.hpp"
 #include "stats/percentile.hpp"
 #include "stats/trend.hpp"
 
@@ -18,6 +19,15 @@ std::vector<double> one_to(int n) {
   std::vector<double> v;
   for (int i = n; i >= 1; --i) v.push_back(i);
   return v;
+}
+
+TEST(Binomial, TailsOfSmallAndLargeCounts) {
+  EXPECT_DOUBLE_EQ(binomial_tail(0, 10, 0.3), 1);
+  EXPECT_NEAR(binomial_tail(1, 2, 0.5), 0.75, 1e-12);
+  EXPECT_NEAR(binomial_tail(4, 30, 0.01), 2.226e-4, 1e-7);  // 4 of 30 prove more than 1 %, 3 do not
+  EXPECT_NEAR(binomial_tail(3, 30, 0.01), 3.318e-3, 1e-6);
+  EXPECT_NEAR(binomial_tail(11, 10, 0.5), 0, 1e-12);
+  EXPECT_NEAR(binomial_tail(2400, 240'000, 0.01), 0.505, 0.01);  // (1 - p)^n alone is 0 as a double
 }
 
 TEST(Percentile, IsTheSmallestSampleThatCoversTheShare) {

@@ -258,22 +258,24 @@ def test_requests_that_fit_on_no_disk_are_said_and_the_endpoint_is_restored(read
 
 def test_a_redeployment_in_mid_run_is_no_measurement_of_either(tmp_path):
     cloud, bench = start(tmp_path, "--provision-delay", "2s")
-    before = standing(cloud)
-    sagemaker = cloud.client("sagemaker")
-    sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
-        "VariantName": "AllTraffic", "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
-    run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3",
-                      "--max-wait", "60s")
-    said = ""
-    for line in run.stdout:
-        said += line
-        if "the clock runs" in line:
-            wait_for(lambda: sagemaker.describe_endpoint(EndpointName="e")["EndpointStatus"] == "InService")
-            sagemaker.update_endpoint(EndpointName="e", EndpointConfigName="second", RetainAllVariantProperties=True)
-    run.stdout.close()
-    code = run.wait(60 * SLOW)
-    assert code not in (0, 4) and "redeployed" in said and "second" in said, (code, said)
-    with pytest.raises(FileNotFoundError):
-        bench.artifact("ttotal")
-    assert standing(cloud) == before and bench.journals() == []
-    cloud.stop()
+    try:
+        before = standing(cloud)
+        sagemaker = cloud.client("sagemaker")
+        sagemaker.create_endpoint_config(EndpointConfigName="second", ProductionVariants=[{
+            "VariantName": "AllTraffic", "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
+        run = bench.start("ttotal", "--yes", "--force", "--hold", "10", "--settle", "1", "--recover-factor", "3",
+                          "--max-wait", "60s")
+        said = ""
+        for line in run.stdout:
+            said += line
+            if "the clock runs" in line:
+                wait_for(lambda: sagemaker.describe_endpoint(EndpointName="e")["EndpointStatus"] == "InService")
+                sagemaker.update_endpoint(EndpointName="e", EndpointConfigName="second", RetainAllVariantProperties=True)
+        run.stdout.close()
+        code = run.wait(60 * SLOW)
+        assert code not in (0, 4) and "redeployed" in said and "second" in said, (code, said)
+        with pytest.raises(FileNotFoundError):
+            bench.artifact("ttotal")
+        assert standing(cloud) == before and bench.journals() == []
+    finally:
+        cloud.stop()
