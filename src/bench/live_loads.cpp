@@ -27,8 +27,7 @@ Result<std::unique_ptr<Rig>> LiveLoads::start(const LiveLoad& load, double longe
   }
   LoadOptions quiet = options_;
   quiet.records = "none";
-  const int most =
-      closed ? load.outstanding : static_cast<int>(std::clamp(10 * load.rate_rps, 64.0, 1000.0));
+  const int most = closed ? load.outstanding : static_cast<int>(std::clamp(10 * load.rate_rps, 64.0, 1000.0));
   open.most_outstanding = most;
   auto rig = Rig::make(session_, std::move(*plan), quiet, most);
   if (!rig) return rig;

@@ -61,9 +61,9 @@ class StampTeller {
   }
   void show(base::SteadyTime now, base::Duration at_most, const load::Driver& driver) {
     if (!progress_.wanted()) return;
-    progress_.show(progress_line({latest_.name, base::to_s(on_steady(now) - latest_.at),
-                                  base::to_s(now - start_), base::to_s(at_most), driver.live().in_flight,
-                                  recent_p95(driver, now)}));
+    progress_.show(
+        progress_line({latest_.name, base::to_s(on_steady(now) - latest_.at), base::to_s(now - start_),
+                       base::to_s(at_most), driver.live().in_flight, recent_p95(driver, now)}));
   }
 
  private:

@@ -160,7 +160,7 @@ class LiveRun {
     if (*stuck) return std::move(**stuck);
     if (plan_.quiet) {
       const auto calm = loads_.watch_under(*plan_.quiet, scaled(plan_.quiet_s),
-                                    [&](const auto& p) { return p.back().desired > plan_.start; });
+                                           [&](const auto& p) { return p.back().desired > plan_.start; });
       if (!calm) return tl::unexpected(calm.error());
       // Neither a driver that was short of its load nor a reading that failed can have asked for instances.
       if (auto wrong = judge_quiet(in_real_time(), calm->course.points)) return grown_by(std::move(*wrong));
@@ -168,14 +168,15 @@ class LiveRun {
       if (unread.verdict == PhaseVerdict::kInconclusive) return unread;
     }
     const auto seen = loads_.watch_under(plan_.cross, longest(plan_.arrive_s),
-                                  [&](const auto& p) { return p.back().in_service > plan_.start; });
+                                         [&](const auto& p) { return p.back().in_service > plan_.start; });
     if (!seen) return tl::unexpected(seen.error());
     return grown_by(judged_under(judge_scale_out(in_real_time(), seen->course.points), *seen));
   }
 
   Result<PhaseResult> surge_absorption() {
-    const auto seen = loads_.watch_under(plan_.surge, longest(plan_.surge_s),
-                                  [&](const auto& p) { return p.back().in_service >= plan_.surge_count; });
+    const auto seen = loads_.watch_under(plan_.surge, longest(plan_.surge_s), [&](const auto& p) {
+      return p.back().in_service >= plan_.surge_count;
+    });
     if (!seen) return tl::unexpected(seen.error());
     const int maximum = artifact_.plan.max_instances;
     auto judged = judge_surge(in_real_time(), seen->course.points, maximum);

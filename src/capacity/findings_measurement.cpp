@@ -26,8 +26,9 @@ void measurement_trust(const PlanInput& in, Findings& out) {
     doubt("instances and driver shared too few cores (host_contended)",
           "measure on a host with a core for each instance and for the driver");
   if (in.ttotal_client_bound)
-    doubt(fmt::format("T_m may be the driver's, not the service's (client_bound: {})", *in.ttotal_client_bound),
-          "run tts-bench ttotal again from a machine with spare cores");
+    doubt(
+        fmt::format("T_m may be the driver's, not the service's (client_bound: {})", *in.ttotal_client_bound),
+        "run tts-bench ttotal again from a machine with spare cores");
   if (in.paced_engine)
     doubt("the paced engine was measured, not a model", "measure the real engine before a policy goes live");
   if (!in.fingerprint_known)

@@ -1,7 +1,7 @@
 // How likely a count is.
 //
-// Pure; thread safe; no errors. Summed term by term from the logarithms, so that nothing underflows before its
-// turn; the error is that of a sum of `events` doubles, the time proportional to `events`.
+// Pure; thread safe; no errors. Summed term by term from the logarithms, so that nothing underflows before
+// its turn; the error is that of a sum of `events` doubles, the time proportional to `events`.
 #pragma once
 
 #include <cstdint>
