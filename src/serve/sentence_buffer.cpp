@@ -3,42 +3,26 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
-#include "net/http.hpp"
+#include "text/abbreviations.hpp"
 #include "text/markup.hpp"
 
 namespace headroom::serve {
 namespace {
 
-constexpr std::array<std::string_view, 22> kAbbreviations{
-    "mr", "mrs", "ms",  "dr", "prof", "st",  "sr",  "jr",  "vs",  "etc", "approx",
-    "no", "inc", "ltd", "co", "dept", "gen", "col", "sen", "rep", "rev", "fig"};
 // Their scripts put no space between sentences; the Devanagari ones close a sentence and nothing else.
 constexpr std::array<std::string_view, 5> kWideEnds{"。", "！", "？", "।", "॥"};
 constexpr std::string_view kEllipsis = "…";
-constexpr std::size_t kLongestAbbreviation = 32;
 // An end found before may be longer now: its mark and the closing quotes behind it are looked at again.
 constexpr std::size_t kLookBack = 16;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
-
-// The text up to `end` (behind a full stop) closes with an abbreviation or an initial: "Dr.", "J.", "e.g."
-bool abbreviated(std::string_view text, std::size_t end) {
-  std::size_t begin = end - 1;
-  const std::size_t limit = end > kLongestAbbreviation ? end - kLongestAbbreviation : 0;
-  while (begin > limit && (is_letter(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-  const auto word = text.substr(begin, end - 1 - begin);
-  if (word.size() == 1 || word.find('.') != std::string_view::npos) return true;
-  return std::any_of(kAbbreviations.begin(), kAbbreviations.end(),
-                     [&](auto known) { return net::iequals(known, word); });
-}
 
 struct EndMark {
   std::size_t length = 0;  // with the closing quotes behind it; 0: none is there
   bool wide = false;       // ends a sentence whatever follows it
+  bool undecided = false;  // a full stop whose meaning the next word tells
 };
 
 std::size_t wide_mark(std::string_view text) {
@@ -53,7 +37,9 @@ EndMark end_mark(std::string_view text, std::size_t at) {
   bool wide = false;
   if (text[at] == '.' || text[at] == '!' || text[at] == '?') {
     while (end < text.size() && (text[end] == '.' || text[end] == '!' || text[end] == '?')) ++end;
-    if (text[at] == '.' && end == at + 1 && abbreviated(text, end)) return {};
+    const auto stop =
+        text[at] == '.' && end == at + 1 ? text::full_stop_at(text, at) : text::FullStop::kEndsSentence;
+    if (stop != text::FullStop::kEndsSentence) return {.undecided = stop == text::FullStop::kUndecided};
   } else if (text.substr(at).starts_with(kEllipsis)) {
     end += kEllipsis.size();
   } else {
@@ -69,7 +55,7 @@ EndMark end_mark(std::string_view text, std::size_t at) {
       more = true;
     }
   }
-  return {end - at, wide};
+  return {.length = end - at, .wide = wide};
 }
 
 bool is_markup(const text::Markup& found) {
@@ -97,6 +83,7 @@ std::vector<std::string> SentenceBuffer::take_complete() {
     }
     const EndMark mark = text[i] == '\n' && i + 1 < text.size() && text[i + 1] == '\n' ? EndMark{.length = 1}
                                                                                        : end_mark(text, i);
+    if (mark.undecided) break;
     const std::size_t end = i + mark.length;
     if (mark.length > 0 && end < text.size() && (mark.wide || is_space(text[end]))) {
       out.emplace_back(text.substr(begin, end - begin));

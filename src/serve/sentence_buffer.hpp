@@ -2,8 +2,9 @@
 //
 // It knows nothing of pronunciation; a cut is made only where white space follows the end of a sentence, so
 // that numbers, web addresses and abbreviations that a piece ends in stay whole; behind a mark of a script
-// without such spaces ("。", "।") anything will do. Text without any end is cut
-// at white space once it is long. Markup (text/markup.hpp) stays whole: nothing is cut within "[…](…)" or
+// without such spaces ("。", "।") anything will do. Behind an abbreviation (text/abbreviations.hpp) the next
+// word decides, and is waited for: "Jan. 5" is whole, "Acme Inc. The" is cut. Text without any end is cut at
+// white space once it is long. Markup (text/markup.hpp) stays whole: nothing is cut within "[…](…)" or
 // "[pause:…]", nor while a "[" may still become one. The work is linear in the text, however it is cut.
 // Units: bytes of UTF-8. Single threaded; pure; no errors.
 #pragma once

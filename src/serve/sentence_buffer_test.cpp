@@ -37,6 +37,22 @@ TEST(SentenceBuffer, KeepsNumbersAddressesAndAbbreviationsWhole) {
   EXPECT_THAT(cut({"It costs 3", ".", "5 dollars at node", ".", "js"}),
               ElementsAre("|It costs 3.5 dollars at node.js"));
   EXPECT_THAT(cut({"Ask Dr. Smith or J. Doe, e.g. Tom"}), ElementsAre("|Ask Dr. Smith or J. Doe, e.g. Tom"));
+  EXPECT_THAT(
+      cut({"Meet Capt. Lee and Sgt. Poe on Jan. 5 at Oak Ave. near Mt. Hood on Sun. evening"}),
+      ElementsAre("|Meet Capt. Lee and Sgt. Poe on Jan. 5 at Oak Ave. near Mt. Hood on Sun. evening"));
+  EXPECT_THAT(cut({"Meet on Jan", ".", " ", "5 at noon. Bye"}),
+              ElementsAre("Meet on Jan. 5 at noon.", "| Bye"));
+}
+
+TEST(SentenceBuffer, WaitsForTheWordThatTellsAnAbbreviationFromAnEnd) {
+  EXPECT_THAT(cut({"He left Acme Inc.", " ", "Th", "e", " firm grew. So"}),
+              ElementsAre("He left Acme Inc.", " The firm grew.", "| So"));
+  EXPECT_THAT(cut({"He left Acme Inc.", " ", "Th", "omas", " stayed. So"}),
+              ElementsAre("He left Acme Inc. Thomas stayed.", "| So"));
+  EXPECT_THAT(cut({"Malcolm X. H", "e was", " moved. No. I won't. "}),
+              ElementsAre("Malcolm X.", " He was moved.", " No.", " I won't.", "| "));
+  EXPECT_THAT(cut({"I like cats, etc.\n", "\nNext"}), ElementsAre("I like cats, etc.", "|\nNext"));
+  EXPECT_THAT(cut({"I don't. We sat. Tom"}), ElementsAre("I don't.", " We sat.", "| Tom"));
 }
 
 TEST(SentenceBuffer, CutsWhatNeverEndsAtASpace) {
@@ -81,6 +97,17 @@ TEST(SentenceBuffer, TakesTenThousandPiecesWithoutAnEnd) {
   EXPECT_TRUE(out.front() == all);
   EXPECT_EQ(out.back(), " Next!");
   EXPECT_EQ(buffer.take_rest(), " And");
+}
+
+TEST(SentenceBuffer, DoesNotWaitLongForTheWordBehindAnAbbreviation) {
+  SentenceBuffer buffer;
+  buffer.add("Acme Inc.");
+  for (int i = 0; i < 10'000; ++i) {
+    buffer.add(" ");
+    buffer.take_complete();
+  }
+  buffer.add("The firm. ");
+  EXPECT_FALSE(buffer.take_complete().empty());
 }
 
 TEST(SentenceBuffer, CutsTheSameHoweverTheTextComes) {

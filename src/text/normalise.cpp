@@ -15,25 +15,6 @@ namespace rules {
 
 bool is_one(std::string_view number) { return number == "1"; }
 
-bool sentence_ends_here(std::string_view after) {
-  std::size_t i = 0;
-  while (i < after.size() && (after[i] == ' ' || after[i] == '\n')) ++i;
-  if (i == after.size()) return true;
-  if (i == 0 || !upper(after[i])) return false;
-  // Words that rarely follow an abbreviation but often start a sentence.
-  static constexpr std::array<std::string_view, 34> kStarters{
-      "The",  "It",   "He",    "She",   "We", "They", "I",   "In",  "On",   "At",   "But", "And",
-      "This", "That", "There", "These", "A",  "An",   "You", "If",  "When", "What", "Who", "How",
-      "So",   "Then", "As",    "For",   "My", "His",  "Her", "Our", "Its",  "No"};
-  std::size_t end = i;
-  while (end < after.size() && letter(after[end])) ++end;
-  const std::string_view word = after.substr(i, end - i);
-  for (const auto s : kStarters) {
-    if (word == s) return true;
-  }
-  return false;
-}
-
 std::string_view last_word(std::string_view before) {
   std::size_t end = before.size();
   while (end > 0 && before[end - 1] == ' ') --end;
@@ -47,6 +28,8 @@ bool describes_a_thing(const Match& m) {
   return (word == "a" || word == "A" || word == "an" || word == "An") && m.after_char() == ' ' &&
          m.after.size() > 1 && letter(m.after[1]);
 }
+
+std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
 
 int days_in_month(int month, std::string_view year_digits) {
   static constexpr std::array<int, 12> kDays{31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -93,6 +76,8 @@ Normaliser::Normaliser(bool british) : rules_(std::make_unique<Rules>()) {
   rules::add_codes(all);
   rules::add_lengths(all);
   rules::add_fractions(all);
+  rules::add_arithmetic(all);
+  rules::add_ordinals(all);
   rules::add_quantities(all);
   rules::add_symbols(all);
   re2::RE2::Options re_options;

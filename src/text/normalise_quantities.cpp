@@ -1,4 +1,4 @@
-// Normalising rules for quantities: units, ranges, ordinals, years and plain numbers.
+// Normalising rules for quantities: units, ranges, years and plain numbers.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -82,6 +82,8 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"GiB", "gibibyte", "gibibytes"},
                            {"MiB", "mebibyte", "mebibytes"},
                            {"Gbps", "gigabit per second", "gigabits per second"},
+                           {"Mb", "megabit", "megabits"},
+                           {"Gb", "gigabit", "gigabits"},
                            {"Mbps", "megabit per second", "megabits per second"},
                            {"kbps", "kilobit per second", "kilobits per second"},
                            {"GHz", "gigahertz", "gigahertz"},
@@ -118,6 +120,7 @@ constexpr Unit kUnits[] = {{"km/h", "kilometer per hour", "kilometers per hour"}
                            {"rpm", "revolution per minute", "revolutions per minute"},
                            {"px", "pixel", "pixels"},
                            {"%", "percent", "percent"},
+                           {"pct", "percent", "percent"},
                            {"ppm", "part per million", "parts per million"},
                            {"kcal", "kilocalorie", "kilocalories"},
                            {"kPa", "kilopascal", "kilopascals"},
@@ -168,15 +171,22 @@ std::optional<std::string> unit(const Match& m) {
                                              : "2");
 }
 
+std::string dotted_unit_words(std::string_view sign, std::string_view amount, const Match& m) {
+  std::string out = sign == "in" ? (is_one(amount) ? "inch" : "inches") : unit_words(sign, amount);
+  if (sentence_ends_here(m.after)) out += ".";
+  return out;
+}
+
 // "5 ft. 10 in.": abbreviations whose dot is not the sentence's.
 std::optional<std::string> dotted_unit(const Match& m) {
   if (m.g(0)[m.g(1).size()] == '-')  // "a 5-yr. plan"
     return decimal(m.g(1), m.style) + " " + (m.g(2) == "in" ? "inch" : unit_words(m.g(2), "1"));
-  const std::string_view sign = m.g(2) == "in" ? std::string_view{} : m.g(2);
-  std::string out = decimal(m.g(1), m.style) + " ";
-  out += sign.empty() ? (is_one(m.g(1)) ? "inch" : "inches") : unit_words(sign, m.g(1));
-  if (sentence_ends_here(m.after)) out += ".";
-  return out;
+  return decimal(m.g(1), m.style) + " " + dotted_unit_words(m.g(2), m.g(1), m);
+}
+
+std::optional<std::string> dotted_unit_range(const Match& m) {  // "25-30 min."
+  return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style) + " " +
+         dotted_unit_words(m.g(3), "2", m);
 }
 
 std::optional<std::string> square_unit(const Match& m) {  // "1,500 sq. ft."
@@ -194,11 +204,10 @@ std::optional<std::string> so_often(const Match& m) {  // "3x/week"
   return cardinal(m.g(1), m.style) + " times" + std::string(m.g(2));
 }
 
-std::string_view joint(const Match& m) { return last_word(m.before) == "between" ? " and " : " to "; }
-
 std::optional<std::string> unit_range(const Match& m) {
   if (!unit_ends(m)) return std::nullopt;
-  return decimal(m.g(1), m.style).append(joint(m)) + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
+  return signed_words(m.g(1), m.g(2), m).append(joint(m)) + (m.g(3).empty() ? "" : "minus ") +
+         decimal(m.g(4), m.style) + " " + unit_words(m.g(5), "2");
 }
 
 std::optional<std::string> range(const Match& m) {
@@ -243,69 +252,40 @@ bool is_counted(std::string_view word, std::string_view before) {
 std::optional<std::string> per(const Match& m) {  // "5 dollars/month"
   if (m.before_char() != '%' && !(alnum(m.before_char()) && is_counted(last_word(m.before), m.before)))
     return std::nullopt;
-  for (const auto& u : kUnits) {
-    if (u.sign == m.g(1)) return " per " + std::string(u.one);
-  }
-  return " per " + std::string(m.g(1) == "mo" ? "month" : m.g(1) == "wk" ? "week" : m.g(1));
-}
-
-std::optional<std::string> power(const Match& m) {  // "2^10", "x^2"
-  const std::string base = digit(m.g(1)[0]) ? decimal(m.g(1), m.style) : std::string(m.g(1));
-  if (m.g(3) == "2" && m.g(2).empty()) return base + " squared";
-  if (m.g(3) == "3" && m.g(2).empty()) return base + " cubed";
-  if (!m.g(2).empty() && letter(m.g(1)[0])) return base + " to the minus " + cardinal(m.g(3), m.style);
-  return base + " to the power of " + (m.g(2).empty() ? "" : "minus ") + cardinal(m.g(3), m.style);
-}
-
-std::optional<std::string> scientific(const Match& m) {  // "6.02e23"
-  return decimal(m.g(1), m.style) + " times ten to the power of " + (m.g(2) == "-" ? "minus " : "") +
-         cardinal(m.g(3), m.style);
-}
-
-std::optional<std::string> difference(const Match& m) {  // "2 - 1 ="
-  return decimal(m.g(1), m.style) + " minus " + decimal(m.g(2), m.style) + " equals ";
-}
-
-std::optional<std::string> quotient(const Match& m) {  // "6 / 3"
-  return decimal(m.g(1), m.style) + " divided by " + decimal(m.g(2), m.style);
-}
-
-std::optional<std::string> product(const Match& m) {  // "2 * 3", "2*3"
-  return decimal(m.g(1), m.style) + " times " + decimal(m.g(2), m.style);
+  const bool month = m.g(1) == "mo";
+  const std::string words = month ? "month" : m.g(1) == "wk" ? "week" : unit_words(m.g(1), "1");
+  const bool sentence_goes_on = words != m.g(1) && !sentence_ends_here(m.after);  // "$5/mo. at first"
+  return " per " + words + (sentence_goes_on ? "" : std::string(m.g(2)));
 }
 
 std::optional<std::string> plural_name(const Match& m) {  // "B-52s"
   return std::string(m.g(1)) + " " + plural(cardinal(m.g(2), m.style));
 }
 
-std::optional<std::string> equation(const Match& m) {  // "3 x 4 = 12"
-  return decimal(m.g(1), m.style) + " times " + decimal(m.g(2), m.style) + " equals ";
+std::string magnitude_words(std::string_view sign) {
+  if (sign == "M" || sign == "mn") return " million";
+  if (sign == "bn" || sign == "tn") return sign == "bn" ? " billion" : " trillion";
+  return sign.empty() ? "" : " " + std::string(sign);
 }
 
 std::optional<std::string> million(const Match& m) {  // "82M parameters"
   if (upper(m.before_char()) || m.before_char() == '-') return std::nullopt;
-  return decimal(m.g(1), m.style) + (m.g(2) == "bn" ? " billion" : m.g(2) == "tn" ? " trillion" : " million");
+  return decimal(m.g(1), m.style) + magnitude_words(m.g(2));
 }
 
-std::optional<std::string> ordinal_range(const Match& m) {  // "1st-3rd grade"
-  return ordinal(m.g(1), m.style).append(joint(m)) + ordinal(m.g(2), m.style);
+std::optional<std::string> magnitude_range(const Match& m) {  // "5-10M users", "3-5x", "2-3k"
+  if (letter(m.before_char()) || m.before_char() == '-' || m.before_char() == '.') return std::nullopt;
+  const std::string_view first = m.g(2) == m.g(4) ? std::string_view{} : m.g(2);
+  return decimal(m.g(1), m.style).append(magnitude_words(first)).append(joint(m)) + decimal(m.g(3), m.style) +
+         magnitude_words(m.g(4));
 }
 
-std::optional<std::string> times_power(const Match& m) {  // "3 x 10^8"
-  return std::string(m.g(1)) + " times " + std::string(m.g(2));
+std::optional<std::string> sized_unit(const Match& m) {  // "4x100m"
+  return decimal(m.g(1), m.style) + " by " + decimal(m.g(2), m.style) + " " + unit_words(m.g(3), "2");
 }
 
 std::optional<std::string> sized(const Match& m) {  // "5 m x 3 m"
   return std::string(m.g(1)) + " by " + std::string(m.g(2));
-}
-
-std::optional<std::string> ordinal_number(const Match& m) {
-  std::string digits;
-  for (const char c : m.g(1)) {
-    if (digit(c)) digits.push_back(c);
-  }
-  const std::string words = ordinal(digits, m.style);
-  return m.before_char() == '-' ? " " + words : words;
 }
 
 std::optional<std::string> spaced_thousands(const Match& m) {  // "1 000 000"
@@ -356,37 +336,31 @@ void add_quantities(std::vector<Rule>& out) {
   using K = NormaliseKind;
   const std::string num = std::string("(") + kNum + ")";
   const std::string units = unit_pattern();
-  out.push_back({K::kOrdinal | K::kRange, R"(\b(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)\b)",
-                 ordinal_range});
-  out.push_back({K::kOrdinal, R"(\b(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)\b)", ordinal_number});
-  out.push_back({K::kSymbol, "\\b" + num + R"( ?[xX×*] ?(10\^-?\d{1,3}\b))", times_power});
   out.push_back(
       {K::kUnit,
        "\\b(" + std::string(kNum) + R"( ?(?:mm|cm|km|m|ft|in|yd|inch|inches|feet)) ?[xX×] ?(\d+(?:\.\d+)?))",
        sized});
-  out.push_back({K::kSymbol, R"(\b(\d+(?:\.\d+)?|[A-Za-z]{1,3})\^(-)?(\d{1,4})\b)", power});
-  out.push_back({K::kNumber, R"(\b(\d+(?:\.\d+)?)[eE]([-+]?)(\d{1,3})\b)", scientific});
-  out.push_back({K::kSymbol, "\\b" + num + " ?- ?" + num + " ?= ?", difference});
-  out.push_back({K::kSymbol, "\\b" + num + " / " + num + "\\b", quotient});
-  out.push_back({K::kSymbol, "\\b" + num + " ?\\* ?" + num + "\\b", product});
-  out.push_back({K::kSymbol, "\\b" + num + " ?[xX×] ?" + num + " ?= ?", equation});
   out.push_back({K::kNumber, R"(\b([A-Z])-(\d{1,3})s\b)", plural_name});
+  out.push_back({K::kNumber | K::kRange,
+                 "\\b" + num + "(M|mn|bn|tn|k|K|x)? ?[-–] ?" + num + "(M|mn|bn|tn|k|K|x)\\b",
+                 magnitude_range});
   out.push_back({K::kNumber, "\\b" + num + "(M|mn|bn|tn)\\b", million});
-  out.push_back(
-      {K::kUnit,
-       "\\b" + num + "[ -]?(ft|in|lbs?|oz|yds?|pts|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.",
-       dotted_unit});
+  const std::string dotted =
+      "[ -]?(ft|in|lbs?|oz|yds?|pts|pct|mins?|secs?|hrs?|mi|yrs?|gal|tbsp|tsp|kg|cm|mm|km)\\.";
+  out.push_back({K::kUnit | K::kRange, "\\b" + num + " ?[-–] ?" + num + dotted, dotted_unit_range});
+  out.push_back({K::kUnit, "\\b" + num + dotted, dotted_unit});
   out.push_back({K::kNumber, R"(\b\d{1,3}(?: 000)+\b)", spaced_thousands});
   out.push_back({K::kNumber, R"(\b(\d{1,4}):(\d{1,4})\b)", ratio});
-  out.push_back({K::kUnit | K::kRange, "\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?" + num + " ?" + units,
-                 unit_range});
+  out.push_back({K::kUnit | K::kRange,
+                 "(-)?\\b" + num + "(?: ?°[CF]?|%)? ?(?:-|–|—|to) ?(-)?" + num + " ?" + units, unit_range});
   out.push_back({K::kUnit, "\\b" + num + R"( ?sq\. ?(ft|mi|yd|in|km|m)\b\.?)", square_unit});
   out.push_back({K::kUnit, "(-)?\\b" + num + " ?" + units + "/" + units, unit_per_unit});
+  out.push_back({K::kUnit, "\\b" + num + " ?[xX×] ?" + num + " ?(mm|cm|km|m|ft|yd)\\b", sized_unit});
   out.push_back({K::kUnit, R"(\b(\d{1,3})x(/| a | per ))", so_often});
   out.push_back({K::kUnit, "(-)?\\b" + num + "[ -]?" + units, unit});
   out.push_back(
       {K::kUnit,
-       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|gal|ml|mL|L|GB|TB|kWh|mile|mi)\b)",
+       R"(/(month|mo|year|yr|week|wk|day|hour|hr|minute|min|second|sec|person|user|night|head|seat|kg|lb|oz|gal|ml|mL|L|GB|TB|kWh|mile|mi)\b(\.?))",
        per});
   out.push_back({K::kNumber, "\\b" + num + " ?[xX×] ?" + num + "\\b", by_size});
   out.push_back({K::kRange, "\\b" + num + " ?[-–] ?" + num + "\\b", range});

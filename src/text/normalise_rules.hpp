@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/abbreviations.hpp"
 #include "text/normalise.hpp"
 #include "text/numbers.hpp"
 
@@ -41,7 +42,9 @@ void add_money(std::vector<Rule>& out);
 void add_codes(std::vector<Rule>& out);    // phone numbers, versions, long codes
 void add_lengths(std::vector<Rule>& out);  // feet and inches, before the fractions of quantities
 void add_fractions(std::vector<Rule>& out);
-void add_quantities(std::vector<Rule>& out);  // units, ranges, ordinals, years, plain numbers
+void add_arithmetic(std::vector<Rule>& out);  // powers, sums
+void add_ordinals(std::vector<Rule>& out);
+void add_quantities(std::vector<Rule>& out);  // units, ranges, years, plain numbers
 void add_abbreviations(std::vector<Rule>& out);
 void add_symbols(std::vector<Rule>& out);
 
@@ -51,11 +54,11 @@ inline bool digit(char c) { return c >= '0' && c <= '9'; }
 inline bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline bool upper(char c) { return c >= 'A' && c <= 'Z'; }
 inline bool alnum(char c) { return digit(c) || letter(c); }
-bool is_one(std::string_view number);             // exactly "1"
-bool sentence_ends_here(std::string_view after);  // nothing more, or a capital that starts a new sentence
+bool is_one(std::string_view number);  // exactly "1"
 std::string_view last_word(
     std::string_view before);            // the word at the end of `before`, without the space after it
 bool describes_a_thing(const Match& m);  // "a $5 bill", "a 60 W bulb": one thing of that worth or size
+std::string_view joint(const Match& m);  // between the ends of a range: "to", after "between" it is "and"
 std::string unit_words(std::string_view sign, std::string_view amount);  // "km", "2" -> "kilometers"
 bool looks_like_year(std::string_view digits);
 int days_in_month(int month, std::string_view year_digits);  // 0: no month; without a year February has 29

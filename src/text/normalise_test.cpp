@@ -251,6 +251,13 @@ TEST(Normalise, TakesLinearTimeOnHostileText) {
   texts.push_back(repeat("1,23,", 4'000));
   texts.push_back(repeat("1/2/", 5'000));
   texts.push_back("https://" + repeat("a:b@", 10'000));
+  texts.push_back(repeat("Oak Dr. ", 3'000));
+  texts.push_back(repeat("A. ", 7'000));
+  texts.push_back(repeat("the 70s, 80s, ", 2'000));
+  texts.push_back(repeat("Jan 5-", 4'000));
+  texts.push_back(repeat("a.txt.", 4'000));
+  texts.push_back(repeat("0x", 10'000));
+  texts.push_back("Inc." + std::string(20'000, ' ') + "The");
   for (const auto& text : texts) {
     const std::clock_t before = std::clock();
     american().apply(text);

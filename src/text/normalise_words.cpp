@@ -2,91 +2,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "text/calendar_names.hpp"
+#include "text/abbreviations.hpp"
 #include "text/normalise_rules.hpp"
 
 namespace headroom::text::rules {
 namespace {
-
-enum class After { kAnything, kDigit, kCapital };
-struct Short {
-  std::string_view written;  // without its dot
-  std::string_view words;
-  After after = After::kAnything;  // what must follow for this reading
-  bool may_end_sentence = false;
-};
-constexpr Short kShort[] = {{"Mr", "Mister"},
-                            {"Mrs", "Mrs"},
-                            {"Ms", "Ms"},
-                            {"Prof", "Professor"},
-                            {"Rev", "Reverend"},
-                            {"Hon", "Honorable"},
-                            {"Gen", "General", After::kCapital},
-                            {"Col", "Colonel", After::kCapital},
-                            {"Sgt", "Sergeant"},
-                            {"Lt", "Lieutenant"},
-                            {"Capt", "Captain"},
-                            {"Cmdr", "Commander"},
-                            {"Maj", "Major", After::kCapital},
-                            {"Gov", "Governor", After::kCapital},
-                            {"Sen", "Senator", After::kCapital},
-                            {"Rep", "Representative", After::kCapital},
-                            {"Pres", "President", After::kCapital},
-                            {"Mt", "Mount", After::kCapital},
-                            {"Ft", "Fort", After::kCapital},
-                            {"Jr", "Junior", After::kAnything, true},
-                            {"Sr", "Senior", After::kAnything, true},
-                            {"vs", "versus"},
-                            {"approx", "approximately"},
-                            {"dept", "department"},
-                            {"Dept", "Department"},
-                            {"Fig", "Figure", After::kDigit},
-                            {"fig", "figure", After::kDigit},
-                            {"Eq", "Equation", After::kDigit},
-                            {"Vol", "Volume", After::kDigit},
-                            {"vol", "volume", After::kDigit},
-                            {"No", "number", After::kDigit},
-                            {"no", "number", After::kDigit},
-                            {"Nos", "numbers", After::kDigit},
-                            {"pp", "pages", After::kDigit},
-                            {"p", "page", After::kDigit},
-                            {"Ch", "Chapter", After::kDigit},
-                            {"ch", "chapter", After::kDigit},
-                            {"Sec", "Section", After::kDigit},
-                            {"Ave", "Avenue", After::kAnything, true},
-                            {"Blvd", "Boulevard", After::kAnything, true},
-                            {"Rd", "Road", After::kAnything, true},
-                            {"Inc", "Incorporated", After::kAnything, true},
-                            {"Ltd", "Limited", After::kAnything, true},
-                            {"Corp", "Corporation", After::kAnything, true},
-                            {"Co", "Company", After::kAnything, true},
-                            {"Bros", "Brothers"},
-                            {"Univ", "University"},
-                            {"govt", "government"},
-                            {"etc", "etc", After::kAnything, true},
-                            {"cf", "compare"},
-                            {"al", "al", After::kAnything, true},
-                            {"incl", "including"},
-                            {"max", "maximum", After::kDigit},
-                            {"min", "minimum", After::kDigit},
-                            {"tel", "telephone"},
-                            {"Tel", "Telephone"},
-                            {"Mon", "Monday", After::kDigit},
-                            {"Tue", "Tuesday"},
-                            {"Tues", "Tuesday"},
-                            {"Wed", "Wednesday", After::kDigit},
-                            {"Thu", "Thursday"},
-                            {"Thurs", "Thursday"},
-                            {"Fri", "Friday"},
-                            {"ext", "extension", After::kDigit},
-                            {"nos", "numbers", After::kDigit},
-                            {"Hwy", "Highway", After::kDigit},
-                            {"Bldg", "Building", After::kDigit},
-                            {"Rte", "Route", After::kDigit},
-                            {"Rm", "Room", After::kDigit},
-                            {"Apt", "Apartment", After::kDigit},
-                            {"apt", "apartment", After::kDigit},
-                            {"Ste", "Suite", After::kDigit}};
 
 std::string_view skip_spaces(std::string_view s) {
   while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
@@ -95,13 +15,29 @@ std::string_view skip_spaces(std::string_view s) {
 
 bool capitalised(std::string_view word) { return word.size() > 1 && upper(word[0]) && !upper(word[1]); }
 
+bool is_followed_as(Abbreviation::After wanted, std::string_view after) {
+  const std::string_view next = skip_spaces(after);
+  const bool spaced = next.size() != after.size();
+  const char c = next.empty() ? '\0' : next[0];
+  switch (wanted) {
+    case Abbreviation::After::kDigit:
+      return digit(c);
+    case Abbreviation::After::kNumeral:
+      return digit(c) || (spaced && roman_value(next.substr(0, next.find_first_not_of("IVXLC"))) > 1);
+    case Abbreviation::After::kCapital:
+      return spaced && upper(c) && !sentence_ends_here(after);
+    case Abbreviation::After::kSameSentence:
+      return (spaced && alnum(c) && !upper(c)) || c == ',' || c == ';';
+    case Abbreviation::After::kAnything:
+      break;
+  }
+  return true;
+}
+
 std::optional<std::string> abbreviation(const Match& m) {
-  const std::string_view next = skip_spaces(m.after);
-  const bool spaced = next.size() != m.after.size();
-  for (const auto& s : kShort) {
+  for (const auto& s : abbreviations()) {
     if (s.written != m.g(1)) continue;
-    if (s.after == After::kDigit && (next.empty() || !digit(next[0]))) return std::nullopt;
-    if (s.after == After::kCapital && (!spaced || next.empty() || !upper(next[0]))) return std::nullopt;
+    if (!is_followed_as(s.after, m.after)) return std::nullopt;
     std::string out(s.words);
     if (s.may_end_sentence && sentence_ends_here(m.after)) out += ".";
     return out;
@@ -109,11 +45,38 @@ std::optional<std::string> abbreviation(const Match& m) {
   return std::nullopt;
 }
 
-std::optional<std::string> doctor_or_drive(const Match& m) {  // "Dr. Smith", "12 Oak Dr."
+std::string_view without_last_word(std::string_view before) {
+  const std::string_view word = last_word(before);
+  return before.substr(0, static_cast<std::size_t>(word.data() - before.data()));
+}
+
+// The word before opens its sentence, so that its capital tells nothing: "Watch Dr. Who", "In St. Louis".
+bool after_first_word(std::string_view before) { return last_word(without_last_word(before)).empty(); }
+
+bool may_name_a_street(std::string_view word) {  // "Oak Dr. is", but "My Dr. said"
+  static constexpr std::string_view kNever[] = {"My",  "The",   "Your", "Our", "His",
+                                                "Her", "Their", "This", "Dear"};
+  return capitalised(word) && std::find(std::begin(kNever), std::end(kNever), word) == std::end(kNever);
+}
+
+// "12 Oak", "221 North Main": what stands before is a house number and the name of a street.
+bool ends_with_address(std::string_view before) {
+  for (int words = 0; words < 3 && capitalised(last_word(before)); ++words) {
+    before = without_last_word(before);
+    const std::string_view number = last_word(before);
+    if (!number.empty() && digit(number[0])) return true;
+  }
+  return false;
+}
+
+// "Ask Dr. A. Patel", "on Oak Dr. The house", "12 Oak Dr."
+std::optional<std::string> doctor_or_drive(const Match& m) {
   const std::string_view next = skip_spaces(m.after);
-  const bool name_follows = !next.empty() && upper(next[0]) && !sentence_ends_here(m.after);
-  if (!name_follows && capitalised(last_word(m.before)))
-    return sentence_ends_here(m.after) ? "Drive." : "Drive";
+  const bool ends = sentence_ends_here(m.after);
+  const bool capital_follows = !next.empty() && upper(next[0]);
+  const bool street = !capital_follows || (ends && !after_first_word(m.before));
+  if ((street && may_name_a_street(last_word(m.before))) || ends_with_address(m.before))
+    return ends ? "Drive." : "Drive";
   return std::string("Doctor");
 }
 
@@ -122,26 +85,37 @@ std::optional<std::string> saint_or_street(const Match& m) {  // "St. Paul", "Ma
   if (!next.empty() && upper(next[0]) && !sentence_ends_here(m.after) && !capitalised(last_word(m.before)))
     return std::string("Saint");
   const bool name_follows = !next.empty() && upper(next[0]) && next.size() != m.after.size();
+  if (name_follows && !sentence_ends_here(m.after) && after_first_word(m.before)) return std::string("Saint");
   if (!capitalised(last_word(m.before)) && (name_follows || last_word(m.before).empty()))
     return std::string("Saint");
   return sentence_ends_here(m.after) ? "Street." : "Street";
 }
 
-std::optional<std::string> latin(const Match& m) {
-  const bool example = m.g(1) == "e" || m.g(1) == "E";
-  return std::string(example ? "for example" : "that is") + (m.after_char() == ',' ? "" : ",");
+// British addresses have no dot: "45 High St, Leeds".
+std::optional<std::string> undotted_road(const Match& m) {
+  const std::string_view next = skip_spaces(m.after);
+  const bool spaced = next.size() != m.after.size();
+  const bool address_goes_on = next.empty() || (spaced ? !upper(next[0]) : next[0] == ',' || next[0] == ';');
+  if (!address_goes_on) return std::nullopt;
+  if (m.g(2) == "St") return std::string(m.g(1)) + " Street";
+  for (const auto& s : abbreviations()) {
+    if (s.written == m.g(2)) return std::string(m.g(1)) + " " + std::string(s.words);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> nth_century(const Match& m) {  // "a 12th c. church"
+  return std::string(m.g(1)) + " century" + (sentence_ends_here(m.after) ? "." : "");
+}
+
+std::optional<std::string> latin(const Match& m) {  // "e.g.", "i. e."; "E. E. Cummings" has initials
+  return std::string(!m.g(1).empty() ? "for example" : "that is") + (m.after_char() == ',' ? "" : ",");
 }
 
 std::optional<std::string> with(const Match& m) { return std::string(m.g(1).empty() ? "with" : "without"); }
 
 std::optional<std::string> doctorate(const Match& m) {
   return std::string("P.H.D") + (m.g(0).back() == '.' && sentence_ends_here(m.after) ? "." : "");
-}
-
-std::optional<std::string> weekday_comma(const Match& m) {
-  const auto day = name_of(kWeekdays, m.g(1));
-  if (!day) return std::nullopt;
-  return std::string(*day) + ",";
 }
 
 std::optional<std::string> initials(
@@ -151,13 +125,29 @@ std::optional<std::string> initials(
   return out;
 }
 
+// Words that a letter names a thing with, so that it is no initial: "Vitamin C. Take it daily."
+bool takes_a_letter(std::string_view word) {
+  static constexpr std::string_view kWords[] = {
+      "Vitamin", "Plan",   "Section", "Part",     "Exhibit",  "Appendix", "Grade", "Hepatitis",
+      "Group",   "Option", "Type",    "Class",    "Team",     "Block",    "Gate",  "Point",
+      "Figure",  "Table",  "Unit",    "Annex",    "Category", "Level",    "Row",   "Column",
+      "Item",    "Model",  "Answer",  "Schedule", "Building"};
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
+bool is_initial(std::string_view text) { return text.size() > 1 && upper(text[0]) && text[1] == '.'; }
+
 std::optional<std::string> lone_initial(const Match& m) {  // "George W. Bush", "J. K. Rowling"
-  const std::string_view previous = last_word(m.before);
-  const bool after_name =
-      previous.empty() || (upper(previous[0]) && (previous.size() == 1 || !upper(previous[1])));
-  if (m.g(1) == "I" || m.before_char() == '.' || !after_name || sentence_ends_here(m.after))
+  if (m.after_char() != ' ' || m.before_char() == '.' || m.g(1) == "I" || sentence_ends_here(m.after))
     return std::nullopt;
-  return std::string(m.g(1)) + " ";
+  const std::string_view previous = last_word(m.before);
+  if (takes_a_letter(previous)) return std::nullopt;
+  const bool after_name =
+      previous.empty() || capitalised(previous) || (previous.size() == 1 && upper(previous[0]));
+  // In "from J. K. Rowling" the second initial tells that the first is one.
+  const bool names_follow = previous == "by" || m.before.ends_with("care of ");
+  if (!after_name && !names_follow && !is_initial(skip_spaces(m.after))) return std::nullopt;
+  return std::string(m.g(1));
 }
 
 // Well formed, but more likely letters or a word: "Part D", "Type C", "Class CD", "Level MIX".
@@ -313,7 +303,7 @@ std::optional<std::string> spaced_dash(const Match&) { return std::string(" — 
 void add_abbreviations(std::vector<Rule>& out) {
   using K = NormaliseKind;
   std::string all;
-  for (const auto& s : kShort) all += (all.empty() ? "" : "|") + std::string(s.written);
+  for (const auto& s : abbreviations()) all += (all.empty() ? "" : "|") + std::string(s.written);
   out.push_back({K::kSymbol, R"(---+|===+|\*\*\*+|___+|~~~+|###+)", fixed<kLine>});
   out.push_back({K::kSymbol, R"(--)", fixed<kDash>});
   out.push_back({K::kSymbol, R"(\.\.+ ?)", fixed<kEllipsis>});
@@ -325,7 +315,7 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kSymbol, R"(# ?(\d+))", number_sign});
   out.push_back({K::kSymbol, R"(#([A-Za-z][A-Za-z0-9]*))", hashtag});
   out.push_back({K::kSymbol, R"(~ ?(\d+))", about});
-  out.push_back({K::kAbbreviation, R"(\b([eEiI])\. ?[gGeE]\.)", latin});
+  out.push_back({K::kAbbreviation, R"(\b(?:([eE])\. ?g|([iI])\. ?e)\.)", latin});
   out.push_back(
       {K::kAbbreviation,
        R"(\b(\d+) ([NSEW])\.? ((?:\d+(?:st|nd|rd|th)|[A-Z][a-z]+(?: [A-Z][a-z]+)?) (?:St|Ave|Rd|Blvd|Dr|Ln|Street|Avenue|Road|Boulevard|Drive|Lane)\b))",
@@ -333,10 +323,11 @@ void add_abbreviations(std::vector<Rule>& out) {
   out.push_back({K::kAbbreviation, R"(\b(?:b/c|c/o)\b)", slashed});
   out.push_back({K::kAbbreviation, R"(\bDr\.)", doctor_or_drive});
   out.push_back({K::kAbbreviation, R"(\bSt\.)", saint_or_street});
+  out.push_back({K::kAbbreviation, R"(\b([A-Z][a-z]+) (St|Rd|Ave|Ln|Blvd)\b)", undotted_road});
+  out.push_back({K::kAbbreviation, R"(\b(\d{1,2}(?:st|nd|rd|th)) c\.)", nth_century});
   out.push_back({K::kAbbreviation, "\\b(" + all + R"()\.)", abbreviation});
   out.push_back({K::kAbbreviation, R"(\bw/(o\b|out\b)?)", with});
   out.push_back({K::kAbbreviation, R"(\bPh\. ?D\b\.?)", doctorate});
-  out.push_back({K::kAbbreviation, R"(\b(Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri|Sat|Sun)\.,)", weekday_comma});
   out.push_back({K::kSymbol, R"((^|[ (])\.(NET|[a-z]{2,5})\b)", dot_name});
   out.push_back({K::kSymbol, R"( *(<=|>=|<|>) *(-?\.?\d+))", comparison});
   out.push_back(
@@ -362,7 +353,7 @@ void add_symbols(std::vector<Rule>& out) {
   using K = NormaliseKind;
   // After times and dates, which have letters with dots of their own.
   out.push_back({K::kAbbreviation, R"(\b[A-Za-z](?:\.[A-Za-z])+\b\.?)", initials});
-  out.push_back({K::kAbbreviation, R"(\b([A-Z])\. )", lone_initial});
+  out.push_back({K::kAbbreviation, R"(\b([A-Z])\.)", lone_initial});
   out.push_back({K::kSymbol, R"( [-–] )", spaced_dash});
   out.push_back({K::kSymbol, R"(\b([a-z]) \* ([a-z])\b)", product});
   out.push_back({K::kSymbol, R"( ([<>]) )", compared});
