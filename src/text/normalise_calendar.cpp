@@ -1,4 +1,6 @@
 // Normalising rules for dates, times of day and decades.
+#include <algorithm>
+
 #include "text/calendar_names.hpp"
 #include "text/normalise_rules.hpp"
 
@@ -114,8 +116,9 @@ std::optional<std::string> month_range(const Match& m) {  // "Jan-Feb"
   return month_name(m.g(1)) + " to " + month_name(m.g(2));
 }
 
-std::optional<std::string> verse(const Match& m) {  // "Psalm 23:4"
-  return std::string(m.g(1)) + " " + cardinal(m.g(2), m.style) + " " + cardinal(m.g(3), m.style);
+std::optional<std::string> verse(const Match& m) {  // "Psalm 23:4", "John 3:16-17"
+  return std::string(m.g(1)) + " " + cardinal(m.g(2), m.style) + " " + cardinal(m.g(3), m.style) +
+         (m.g(4).empty() ? "" : " to " + cardinal(m.g(4), m.style));
 }
 
 std::optional<std::string> decade(const Match& m) {  // "1990s"
@@ -123,10 +126,29 @@ std::optional<std::string> decade(const Match& m) {  // "1990s"
   return plural(year(digits, m.style));
 }
 
-// "'90s", "the 80s", "mid-80s"; "30s" alone is thirty seconds.
+// "'90s", "the 80s", "mid-80s", "the upper 70s"; "30s" alone is thirty seconds.
 std::optional<std::string> short_decade(const Match& m) {
   if (m.g(2) == "00") return std::string(m.g(1)) + "two thousands";
   return std::string(m.g(1)) + plural(cardinal(m.g(2), m.style));
+}
+
+std::optional<std::string> decade_of_things(const Match& m) {  // "80s music"
+  return plural(cardinal(m.g(1), m.style)) + std::string(m.g(2));
+}
+
+// "the sixties, 70s and 80s": what stands in a row with a decade is one.
+std::optional<std::string> decades_in_a_row(const Match& m) {
+  std::string out(m.g(1));
+  const std::string_view row = m.g(2);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (!digit(row[i])) {
+      out.push_back(row[i]);
+      continue;
+    }
+    out += plural(cardinal(row.substr(i, 2), m.style));
+    i += 2;  // the other digit and the s
+  }
+  return out;
 }
 
 std::string half_of_day(std::string_view letter_of_half, std::string_view dots, const Match& m) {
@@ -155,6 +177,16 @@ std::optional<std::string> clock(const Match& m) {  // "9:30PM", "14:05", "09:00
   return out;
 }
 
+std::optional<std::string> dotted_clock(const Match& m) {  // "8.30pm", but not "£8.30 am"
+  const auto before = static_cast<unsigned char>(m.before_char());
+  if (before == '$' || before >= 0x80) return std::nullopt;
+  return clock(m);
+}
+
+std::optional<std::string> offset_from_utc(const Match& m) {  // "GMT-5"
+  return std::string(m.g(1)) + " minus " + std::string(m.g(2));
+}
+
 std::optional<std::string> hour_only(const Match& m) {  // "9 am", "9pm"
   return cardinal(m.g(1), m.style) + half_of_day(m.g(2), m.g(3), m);
 }
@@ -162,7 +194,9 @@ std::optional<std::string> hour_only(const Match& m) {  // "9 am", "9pm"
 // "5-6pm", "10:00-11:30 a.m.": both ends are times, the half is said once.
 std::optional<std::string> half_range(const Match& m) {
   if (m.before_char() == '-' || m.before_char() == ':' || m.before_char() == '.') return std::nullopt;
-  return std::string(m.g(1)) + " to " + std::string(m.g(2));
+  std::string from(m.g(1));
+  std::replace(from.begin(), from.end(), '.', ':');  // "8.30-9.30pm": the end has its half, the start has not
+  return from + " to " + std::string(m.g(2));
 }
 
 std::optional<std::string> hours_minutes(const Match& m) {  // "1h 30m", "1h30"
@@ -170,8 +204,20 @@ std::optional<std::string> hours_minutes(const Match& m) {  // "1h 30m", "1h30"
          (is_one(m.g(2)) ? " minute" : " minutes");
 }
 
+std::string era_year_words(std::string_view digits, const Match& m) {
+  return digits.size() == 4 ? year(digits, m.style) : cardinal(digits, m.style);
+}
+
 std::optional<std::string> era(const Match& m) {  // "1066 AD"
-  return year(m.g(1), m.style) + " " + join_initials(m.g(2));
+  return era_year_words(m.g(1), m) + " " + join_initials(m.g(2));
+}
+
+std::optional<std::string> era_range(const Match& m) {  // "300-200 BC"
+  return era_year_words(m.g(1), m) + " to " + era_year_words(m.g(2), m) + " " + join_initials(m.g(3));
+}
+
+std::optional<std::string> date_range(const Match& m) {  // "Sept 5-Oct 3"
+  return std::string(m.g(1)) + " to " + std::string(m.groups[3]);
 }
 
 std::optional<std::string> time_range(const Match& m) { return std::string(m.g(1)) + " to "; }
@@ -180,6 +226,10 @@ std::string_view weekday(std::string_view written) { return name_of(kWeekdays, w
 
 std::optional<std::string> weekdays(const Match& m) {  // "Mon-Fri"
   return std::string(weekday(m.g(1))) + " to " + std::string(weekday(m.g(2)));
+}
+
+std::optional<std::string> weekday_of_date(const Match& m) {  // "Mon, Jan 6th", "Sat 3 May", "Sat 10am"
+  return std::string(weekday(m.g(1))) + std::string(m.g(2)) + std::string(m.g(3));
 }
 
 std::optional<std::string> half_alone(const Match& m) {  // "in the a.m."
@@ -192,6 +242,15 @@ std::optional<std::string> half_alone(const Match& m) {  // "in the a.m."
 
 void add_calendar(std::vector<Rule>& out) {
   using K = NormaliseKind;
+  const std::string nth = R"(\d{1,2}(?:st|nd|rd|th)?)";
+  out.push_back({K::kDate,
+                 R"(\b(Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun)\b\.?(,? )()" + kMonthPattern + " " + nth +
+                     "\\b|" + nth + " (?:of )?" + kMonthPattern +
+                     R"(|\d{1,2}(?:[:.]\d\d)? ?[AaPp]\.?[Mm]\b))",
+                 weekday_of_date});
+  out.push_back({K::kDate | K::kRange,
+                 "\\b(" + kMonthPattern + " " + nth + ") ?[-–] ?(" + kMonthPattern + " " + nth + "\\b)",
+                 date_range});
   out.push_back({K::kDate,
                  R"(\b(\d{4})[-/](\d{2})[-/](\d{2})(?:[T ](\d{2}):(\d{2})(?::\d{2}(?:\.\d+)?)?Z?)?\b)",
                  iso_date});
@@ -214,25 +273,39 @@ void add_calendar(std::vector<Rule>& out) {
   out.push_back({K::kDate | K::kRange, "\\b" + kMonthPattern + " ?[-–] ?" + kMonthPattern, month_range});
   out.push_back(
       {K::kDate,
-       R"(\b((?i:the|mid|early|late|my|his|her|our|their|your)[ -](?:(?i:early|late|mid)[ -])?)(00|[2-9]0)'?s\b)",
+       R"(\b((?i:the|mid|early|late|my|his|her|our|their|your|upper|lower|low|high|roaring|swinging)[ -](?:(?i:early|late|mid)[ -])?)(00|[2-9]0)'?s\b)",
        short_decade});
+  // The words of the second kind may be a command after a time: "wait 30s pop the lid".
+  out.push_back({K::kDate, R"(\b([2-9]0)s( (?:music|movies?|films?|kids?|style|fashions?|sitcoms?)\b))",
+                 decade_of_things});
+  out.push_back({K::kDate, R"(\b([5-9]0)s( (?:rock|pop|hits?|shows?|night|party|song|songs|throwback)\b))",
+                 decade_of_things});
+  out.push_back(
+      {K::kDate,
+       R"(\b((?:twen|thir|for|fif|six|seven|eigh|nine)ties)((?:(?:,| and| or| to|, and|, or) (?:the |early |mid-|late )*'?[2-9]0s\b)+))",
+       decades_in_a_row});
   out.push_back(
       {K::kTime,
-       R"(\b(Psalms?|Proverbs|Genesis|Exodus|Isaiah|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Revelation|Hebrews) (\d{1,3}):(\d{1,3})\b)",
+       R"(\b(Psalms?|Proverbs|Genesis|Exodus|Isaiah|Matthew|Mark|Luke|John|Acts|Romans|Corinthians|Revelation|Hebrews) (\d{1,3}):(\d{1,3})\b(?:[-–](\d{1,3})\b)?)",
        verse});
+  out.push_back({K::kDate | K::kRange, R"(\b(\d{1,4}) ?[-–] ?(\d{1,4}) (AD|BC|CE|BCE)\b)", era_range});
   out.push_back({K::kDate, R"(\b(\d{3,4}) (AD|BC|CE|BCE)\b)", era});
-  out.push_back({K::kTime | K::kRange,
-                 R"(\b(\d{1,2}(?::[0-5]\d)?) ?[-–] ?(\d{1,2}(?::[0-5]\d)? ?[AaPp](?:[Mm]\b|\. ?[Mm]\b)))",
-                 half_range});
+  out.push_back(
+      {K::kTime | K::kRange,
+       R"(\b(\d{1,2}(?:[:.][0-5]\d)?)(?: ?[-–] ?| to )(\d{1,2}(?:[:.][0-5]\d)? ?[AaPp](?:[Mm]\b|\. ?[Mm]\b)))",
+       half_range});
   out.push_back({K::kTime | K::kRange, R"(\b(\d{1,2}:[0-5]\d) ?[-–] ?(\d{1,2}:[0-5]\d)\b)", half_range});
   out.push_back({K::kTime, R"(\b(\d{1,2}) ?h ?([0-5]?\d)(?: ?m| ?min)?\b)", hours_minutes});
   out.push_back({K::kTime,
                  R"(\b([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?(?: ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?))|\b))",
                  clock});
+  out.push_back(
+      {K::kTime, R"(\b([01]?\d|2[0-3])\.([0-5]\d)() ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", dotted_clock});
+  out.push_back({K::kTime, R"(\b(UTC|GMT) ?-(\d{1,2}(?::\d\d)?)\b)", offset_from_utc});
   out.push_back({K::kTime, R"(\b(1[0-2]|0?[1-9]) ?([AaPp])(?:[Mm]\b|\. ?[Mm]\b(\.?)))", hour_only});
   const std::string day = R"(\b(Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun)(?:nesday|rsday|sday|urday|day)?\b\.?)";
   out.push_back({K::kDate, day + " ?[-–] ?" + day, weekdays});
-  out.push_back({K::kTime, R"(\b([AP]\.M) ?[-–] ?\b)", time_range});
+  out.push_back({K::kTime, R"(\b([AP]\.M|A\.D|B\.C(?:\.E)?|C\.E) ?[-–] ?\b)", time_range});
   out.push_back({K::kTime, R"(\b([AaPp])\. ?[Mm]\.)", half_alone});
 }
 

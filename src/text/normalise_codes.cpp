@@ -37,6 +37,20 @@ std::optional<std::string> phone(const Match& m) {
   return (m.g(0)[0] == '+' ? "plus " : "") + grouped(m.g(0));
 }
 
+// "+44 20 7946 0958", "+14155550123"; "+125.30 points" and "+10000 users" are numbers.
+std::optional<std::string> international_phone(const Match& m) {
+  std::size_t digits = 0;
+  std::size_t dots = 0;
+  std::size_t others = 0;
+  for (const char c : m.g(0).substr(1)) ++(digit(c) ? digits : c == '.' ? dots : others);
+  const bool grouped_digits = others > 0 || dots > 1;
+  constexpr std::size_t kFewest = 7;
+  constexpr std::size_t kFewestUngrouped = 10;  // as E.164 writes it
+  if (digits < (grouped_digits ? kFewest : kFewestUngrouped) || (dots == 1 && !grouped_digits))
+    return std::nullopt;
+  return phone(m);
+}
+
 std::optional<std::string> local_phone(const Match& m) {
   if (touches_number(m) || m.g(1).back() == '0') return std::nullopt;  // "100-1000" is a range
   return grouped(m.g(0));
@@ -87,6 +101,24 @@ std::optional<std::string> numbered_place(const Match& m) {  // "Room 101", "Boe
   return out;
 }
 
+std::optional<std::string> picture_lines(const Match& m) {  // "1080p"
+  return in_pairs(m.g(1), m.style) + " " + join_initials(m.g(2));
+}
+
+std::optional<std::string> hexadecimal(const Match& m) {  // "0x1F": "zero x one F"
+  std::string out = "zero x";
+  bool after_letter = false;
+  for (const char c : m.g(1)) {
+    if (digit(c)) {
+      out.append(" ").append(spell_digits({&c, 1}));
+    } else {
+      out.append(after_letter ? "." : " ").append(join_initials({&c, 1}));
+    }
+    after_letter = letter(c);
+  }
+  return out;
+}
+
 std::optional<std::string> version(const Match& m) {
   std::string_view rest = m.g(2);
   std::size_t dots = 0;
@@ -125,7 +157,7 @@ void add_codes(std::vector<Rule>& out) {
   out.push_back({K::kPhone, R"(([.-]\d{4}),? ?x ?(\d{1,5})\b)", extension});
   out.push_back({K::kPhone, R"((, [A-Z]{2} )(\d{5})(?:-(\d{4}))?\b)", zip_code});
   out.push_back({K::kPhone, R"((?:\+?\b1[ .\-]?)?(?:\(\d{3}\) ?|\b\d{3}[ .\-])\d{3}[ .\-]\d{4}\b)", phone});
-  out.push_back({K::kPhone, R"(\+\d{1,3}(?:[ .\-]?\(?\d{2,4}\)?){2,5}\b)", phone});
+  out.push_back({K::kPhone, R"(\+\d{1,3}(?: ?\(0\))?(?:[ .\-]?\(?\d{2,4}\)?){2,5}\b)", international_phone});
   out.push_back({K::kPhone, R"(\b0\d{2,4}[ \-]\d{3,4}[ \-]?\d{3,4}\b)", phone});
   out.push_back({K::kPhone, R"(\b(\d{3})-\d{4}\b)", local_phone});
   out.push_back({K::kPhone, R"(\b\d+(?:-\d+){2,}\b)", dashed_code});
@@ -140,8 +172,12 @@ void add_codes(std::vector<Rule>& out) {
       {K::kPhone,
        R"(\b((?:[Zz]ip|[Cc]ode|PIN|[Ee]xtension|[Ff]light|[Pp]asscode|[Pp]assword|[Cc]onfirmation|[Aa]ccount|[Oo]rder|[Rr]eference)(?: (?:code|number|no|is|was))*:?) (\d{4,})\b)",
        named_code});
+  out.push_back({K::kNumber, R"(\b(240|360|480|720|1080|1440|2160)([pi])\b)", picture_lines});
+  out.push_back({K::kNumber, R"(\b0[xX]([0-9A-Fa-f]+)\b)", hexadecimal});
   out.push_back({K::kVersion, R"(\b([vV]?)(\d+(?:\.\d+){2,})\b)", version});
-  out.push_back({K::kVersion, R"(\b([vV])(\d+(?:\.\d+)*)\b)", version});
+  // "V8" is an engine.
+  out.push_back({K::kVersion, R"(\b(v)(\d+(?:\.\d+)*)\b)", version});
+  out.push_back({K::kVersion, R"(\b(V)(\d+(?:\.\d+)+)\b)", version});
 }
 
 }  // namespace headroom::text::rules

@@ -27,6 +27,14 @@ std::optional<std::string> fraction_ending(const Match& m) {  // "2/3rds"
   return fraction_words(m.g(1), m.g(2), m.style);
 }
 
+std::optional<std::string> out_of(const Match& m) {  // "6.5/10"
+  return decimal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
+}
+
+std::optional<std::string> blood_pressure(const Match& m) {  // "120/80 mmHg"
+  return cardinal(m.g(1), m.style) + " over " + cardinal(m.g(2), m.style) + " " + unit_words("mmHg", m.g(2));
+}
+
 std::optional<std::string> fraction(const Match& m) {
   if (m.before_char() == '/' || m.after_char() == '/' || m.before_char() == '.') return std::nullopt;
   const int over = small(m.g(1));
@@ -66,14 +74,15 @@ constexpr Vulgar kVulgar[] = {{"½", "1", "2"}, {"¼", "1", "4"}, {"¾", "3", "4
                               {"⅔", "2", "3"}, {"⅛", "1", "8"}, {"⅜", "3", "8"}, {"⅝", "5", "8"},
                               {"⅞", "7", "8"}, {"⅕", "1", "5"}};
 
-std::optional<std::string> part_of_unit(const Match& m) {  // "1/2 tsp", "2½ lbs", "3/4 mi"
-  if (m.after_char() == '.' || m.after_char() == '/') return std::nullopt;
+std::optional<std::string> part_of_unit(const Match& m) {  // "1/2 tsp.", "2½ lbs", "3/4 mi"
+  if (m.after_char() == '/') return std::nullopt;
   const std::string number = std::string(m.g(1)) + std::string(m.g(2));
-  if (!m.g(1).empty()) return number + " " + unit_words(m.g(3), "2");
+  const std::string stop = !m.g(4).empty() && sentence_ends_here(m.after) ? "." : "";
+  if (!m.g(1).empty()) return number + " " + unit_words(m.g(3), "2") + stop;
   const std::string one = unit_words(m.g(3), "1");
   const bool single =
       m.g(2)[0] == '1' || m.g(2) == "½" || m.g(2) == "¼" || m.g(2) == "⅓" || m.g(2) == "⅛" || m.g(2) == "⅕";
-  return number + (single ? " " : m.g(3) == "oz" ? " of an " : " of a ") + one;
+  return number + (single ? " " : m.g(3) == "oz" ? " of an " : " of a ") + one + stop;
 }
 
 std::optional<std::string> vulgar_fraction(const Match& m) {
@@ -92,11 +101,13 @@ void add_fractions(std::vector<Rule>& out) {
   using K = NormaliseKind;
   out.push_back(
       {K::kUnit,
-       R"(\b(\d{1,3} ?)?(\d{1,2}/\d{1,2}|½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕) ?(tsp|tbsp|lbs?|oz|mi|km|kg|ft|yd|gal|hr|cm|mm)\b)",
+       R"((\b\d{1,3} ?)?(\b\d{1,2}/\d{1,2}|½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕) ?(tsp|tbsp|lbs?|oz|mi|km|kg|ft|yd|gal|hrs?|mins?|secs?|yrs?|cm|mm)\b(\.?))",
        part_of_unit});
   out.push_back({K::kNumber, R"(\b(\d+) (\d{1,3})/(\d{1,3})\b)", mixed_fraction});
   out.push_back({K::kNumber, R"((?:\b(\d+) ?)?(½|¼|¾|⅓|⅔|⅛|⅜|⅝|⅞|⅕))", vulgar_fraction});
   out.push_back({K::kNumber, R"(\b(\d{1,2})/(\d{1,2})(?:rds?|ths?|nds?|sts?)\b)", fraction_ending});
+  out.push_back({K::kNumber, R"(\b(\d+\.\d+)/(5|10|100)\b)", out_of});
+  out.push_back({K::kUnit, R"(\b(\d{2,3})/(\d{2,3}) ?mmHg\b)", blood_pressure});
   out.push_back({K::kNumber, R"(\b(\d{1,4})/(\d{1,4})\b)", fraction});
 }
 

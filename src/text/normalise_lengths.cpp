@@ -26,6 +26,11 @@ std::optional<std::string> feet_before(const Match& m) {  // 6' tall
   return std::string(m.g(1)) + (is_one(m.g(1)) ? " foot" : " feet") + std::string(m.g(2));
 }
 
+std::optional<std::string> feet_after(const Match& m) {  // 3' x 5'
+  if (alnum(m.after_char())) return std::nullopt;
+  return std::string(m.g(1)) + " " + std::string(m.g(2)) + " feet";
+}
+
 // A quotation mark that closes nothing. Quotations are looked for in the last few hundred bytes only, so that
 // the time stays linear.
 bool quote_is_open(std::string_view before) {
@@ -59,6 +64,10 @@ std::optional<std::string> inch_mark(const Match& m) {  // 27", 3/4", 2 1/2"
   return whole + std::string(m.g(2)) + (one ? " inch" : " inches");
 }
 
+std::optional<std::string> inch_range(const Match& m) {  // 3-5" of snow
+  return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style) + " inches";
+}
+
 }  // namespace
 
 void add_lengths(std::vector<Rule>& out) {
@@ -69,7 +78,9 @@ void add_lengths(std::vector<Rule>& out) {
   out.push_back({K::kUnit, "\\b" + num + "-?in\\b", inches});
   out.push_back({K::kUnit, R"(\b([1-9])' ?(\d{1,2})(?:[”“]|''|\b))", height});
   out.push_back({K::kUnit, R"(\b([1-9]\d)' ?(\d{1,2})(?:”|''))", height});
+  out.push_back({K::kUnit, R"(\b(x|by) ([2-9]|\d{2,3})')", feet_after});
   out.push_back({K::kUnit, R"(\b(\d{1,3})'( (?:tall|wide|long|high|deep|x|by)\b))", feet_before});
+  out.push_back({K::kUnit | K::kRange, "\\b" + num + " ?[-–] ?" + num + "”", inch_range});
   out.push_back({K::kUnit, R"(\b(\d+[ -])?(\d+/\d+|)" + std::string(kNum) + ")”", inch_mark});
 }
 

@@ -75,6 +75,10 @@ std::optional<std::string> sign_first(const Match& m) {  // -? sign amount magni
          amount_words(m.g(3), magnitude, currency(m.g(2)), describes_a_thing(m), m);
 }
 
+std::optional<std::string> minus_after_sign(const Match& m) {  // "$-5"
+  return "minus " + amount_words(m.g(2), m.g(3).empty() ? m.g(4) : m.g(3), currency(m.g(1)), false, m);
+}
+
 std::optional<std::string> sign_last(const Match& m) {
   const std::string_view magnitude = m.g(2).empty() ? m.g(3) : m.g(2);
   return amount_words(m.g(1), magnitude, currency(m.g(4)), false, m);
@@ -153,6 +157,7 @@ void add_money(std::vector<Rule>& out) {
       {NormaliseKind::kMoney, R"(([$£€¥₹₩]) ?(\d+(?:\.\d+)?)[eE]\+?(\d{1,2})\b)", scientific_amount});
   out.push_back({NormaliseKind::kMoney | NormaliseKind::kRange,
                  "([$£€¥₹₩]) ?" + num + magnitude + " ?[-–] ?[$£€¥₹₩]? ?" + num + magnitude, range});
+  out.push_back({NormaliseKind::kMoney, "([$£€¥₹₩]) ?-" + num + magnitude, minus_after_sign});
   out.push_back({NormaliseKind::kMoney, "(-)?\\b(R\\$) ?" + num + magnitude, sign_first});
   out.push_back({NormaliseKind::kMoney, "(-)?(?:\\b(?:US|CA|AU|NZ|HK|A|C|S))?([$£€¥₹₩]) ?" + num + magnitude,
                  sign_first});
