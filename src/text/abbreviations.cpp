@@ -185,7 +185,7 @@ bool are_initials(std::string_view word) {
   return true;
 }
 
-FullStop decided_by_what_follows(std::string_view after) {
+FullStop decided_by_what_follows(std::string_view after, bool before_a_number) {
   constexpr std::size_t kFarthest = 32;
   const std::string_view near = after.substr(0, kFarthest);
   if (near.empty()) return FullStop::kUndecided;
@@ -198,6 +198,8 @@ FullStop decided_by_what_follows(std::string_view after) {
   if (word == near.size()) return near.size() < kFarthest ? FullStop::kUndecided : FullStop::kAbbreviates;
   if (!is_upper(near[word])) return FullStop::kAbbreviates;
   const std::size_t letters = letters_at(near, word);
+  if (before_a_number && letters > 1 && !is_upper(near[word + 1]))
+    return FullStop::kEndsSentence;  // "No. Tom"
   if (word + letters == after.size() && letters <= kLongestStarter) return FullStop::kUndecided;
   return starts_sentence(near.substr(word)) ? FullStop::kEndsSentence : FullStop::kAbbreviates;
 }
@@ -220,10 +222,12 @@ FullStop full_stop_at(std::string_view text, std::size_t stop) {
     return a.written == word || (a.after == After::kAnything && same_letters(a.written, word));
   });
   if (known == std::end(kAll) && !are_initials(word)) return FullStop::kEndsSentence;
+  const bool before_a_number =
+      known != std::end(kAll) && (known->after == After::kDigit || known->after == After::kNumeral);
   const bool before_a_name = known != std::end(kAll) && known->written == word && !known->may_end_sentence &&
                              (known->after == After::kAnything || known->after == After::kCapital);
   if (before_a_name || same_letters(word, "e.g") || same_letters(word, "i.e")) return FullStop::kAbbreviates;
-  return decided_by_what_follows(text.substr(stop + 1));
+  return decided_by_what_follows(text.substr(stop + 1), before_a_number);
 }
 
 }  // namespace headroom::text

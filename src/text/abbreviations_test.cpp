@@ -33,8 +33,8 @@ TEST(FullStop, AbbreviatesBehindATitleWhateverFollows) {
 
 TEST(FullStop, IsToldByTheNextWord) {
   for (const std::string_view abbreviation :
-       {"Jan.", "Sept.", "Dec.", "Mon.", "Sun.", "Sat.", "Ave.", "Blvd.", "Rd.", "Vol.", "No.", "etc.",
-        "Acme Inc.", "Malcolm X.", "the U.S.", "9 p.m.", "Fig."}) {
+       {"Jan.", "Sept.", "Dec.", "Mon.", "Sun.", "Sat.", "Ave.", "Blvd.", "Rd.", "etc.", "Acme Inc.",
+        "Malcolm X.", "the U.S.", "9 p.m."}) {
     const std::string text = "on " + std::string(abbreviation) + "|";
     EXPECT_EQ(stop(text), FullStop::kUndecided) << text;
     EXPECT_EQ(stop(text + "  "), FullStop::kUndecided) << text;
@@ -47,6 +47,16 @@ TEST(FullStop, IsToldByTheNextWord) {
     EXPECT_EQ(stop(text + " Thomson"), FullStop::kAbbreviates) << text;
     EXPECT_EQ(stop(text + " A. B"), FullStop::kAbbreviates) << text;
     EXPECT_EQ(stop(text + std::string(100, ' ') + "The "), FullStop::kAbbreviates) << text;
+  }
+}
+
+TEST(FullStop, AbbreviatesOnlyBeforeANumberWhereItMayBeAWord) {
+  for (const std::string abbreviation : {"No.|", "no.|", "Fig.|", "Vol.|"}) {
+    EXPECT_EQ(stop(abbreviation + " 5"), FullStop::kAbbreviates) << abbreviation;
+    EXPECT_EQ(stop(abbreviation + " II "), FullStop::kAbbreviates) << abbreviation;
+    EXPECT_EQ(stop(abbreviation + " T"), FullStop::kUndecided) << abbreviation;
+    EXPECT_EQ(stop(abbreviation + " To"), FullStop::kEndsSentence) << abbreviation;
+    EXPECT_EQ(stop(abbreviation + " I won't"), FullStop::kEndsSentence) << abbreviation;
   }
 }
 
