@@ -28,6 +28,9 @@ std::optional<std::string> fraction_ending(const Match& m) {  // "2/3rds"
 }
 
 std::optional<std::string> out_of(const Match& m) {  // "6.5/10"
+  const bool goes_on = m.after_char() == '.' && m.after.size() > 1 && digit(m.after[1]);
+  if (goes_on || m.before_char() == '.' || m.before_char() == '/' || m.after_char() == '/')
+    return std::nullopt;
   return decimal(m.g(1), m.style) + " out of " + cardinal(m.g(2), m.style);
 }
 

@@ -65,6 +65,7 @@ std::optional<std::string> inch_mark(const Match& m) {  // 27", 3/4", 2 1/2"
 }
 
 std::optional<std::string> inch_range(const Match& m) {  // 3-5" of snow
+  if (quote_is_open(m.before)) return std::nullopt;
   return decimal(m.g(1), m.style) + " to " + decimal(m.g(2), m.style) + " inches";
 }
 

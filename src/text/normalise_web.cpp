@@ -19,13 +19,14 @@ struct Label {
   std::string_view words;
 };
 constexpr Label kLabels[] = {
-    {"www", "W.W.W"},    {"io", "I.O"},    {"ai", "A.I"},    {"uk", "U.K"},       {"tv", "T.V"},
-    {"de", "D.E"},       {"edu", "E.D.U"}, {"gov", "guv"},   {"html", "H.T.M.L"}, {"pdf", "P.D.F"},
-    {"txt", "T.X.T"},    {"py", "P.Y"},    {"js", "J.S"},    {"ts", "T.S"},       {"csv", "C.S.V"},
-    {"png", "P.N.G"},    {"jpg", "J.P.G"}, {"mp", "M.P"},    {"exe", "E.X.E"},    {"yml", "Y.M.L"},
-    {"md", "M.D"},       {"sh", "S.H"},    {"cpp", "C.P.P"}, {"hpp", "H.P.P"},    {"xls", "X.L.S"},
-    {"xlsx", "X.L.S.X"}, {"css", "C.S.S"}, {"toml", "toml"}, {"cfg", "C.F.G"},    {"log", "log"},
-    {"gz", "G.Z"},       {"xml", "X.M.L"}, {"svg", "S.V.G"}, {"sql", "S.Q.L"}};
+    {"www", "W.W.W"},    {"io", "I.O"},      {"ai", "A.I"},    {"uk", "U.K"},       {"tv", "T.V"},
+    {"de", "D.E"},       {"edu", "E.D.U"},   {"gov", "guv"},   {"html", "H.T.M.L"}, {"pdf", "P.D.F"},
+    {"txt", "T.X.T"},    {"py", "P.Y"},      {"js", "J.S"},    {"ts", "T.S"},       {"csv", "C.S.V"},
+    {"png", "P.N.G"},    {"jpg", "J.P.G"},   {"mp", "M.P"},    {"exe", "E.X.E"},    {"yml", "Y.M.L"},
+    {"md", "M.D"},       {"sh", "S.H"},      {"cpp", "C.P.P"}, {"hpp", "H.P.P"},    {"xls", "X.L.S"},
+    {"xlsx", "X.L.S.X"}, {"css", "C.S.S"},   {"toml", "toml"}, {"cfg", "C.F.G"},    {"log", "log"},
+    {"gz", "G.Z"},       {"bz2", "B.Z two"}, {"xz", "X.Z"},    {"tgz", "T.G.Z"},    {"xml", "X.M.L"},
+    {"svg", "S.V.G"},    {"sql", "S.Q.L"}};
 
 std::string address_words(std::string_view address) {
   constexpr std::size_t kLongest = 400;  // what lies beyond is not worth hearing
@@ -124,7 +125,7 @@ void add_web(std::vector<Rule>& out) {
                  R"((^|[ (“])(~?/[A-Za-z0-9_.\-]*[A-Za-z0-9](?:/[A-Za-z0-9_.\-]*[A-Za-z0-9])*))", file_path});
   out.push_back(
       {NormaliseKind::kUrl,
-       R"(\b[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.(?:txt|pdf|py|js|ts|cpp|hpp|json|toml|yaml|yml|md|html|css|csv|png|jpg|gif|mp3|mp4|wav|zip|exe|docx?|xlsx?|sh|log|cfg|gz|tar|xml|svg|jpeg|sql|TXT|PDF|MD|CSV|PNG|JPG|GIF|MP3|MP4|ZIP|EXE|DOCX?|XLSX?)\b)",
+       R"(\b[A-Za-z0-9_\-]+(?:\.[A-Za-z0-9_\-]+)*\.(?:txt|pdf|py|js|ts|cpp|hpp|json|toml|yaml|yml|md|html|css|csv|png|jpg|gif|mp3|mp4|wav|zip|exe|docx?|xlsx?|sh|log|cfg|gz|bz2|xz|tgz|tar|xml|svg|jpeg|sql|TXT|PDF|MD|CSV|PNG|JPG|GIF|MP3|MP4|ZIP|EXE|DOCX?|XLSX?)\b)",
        file_name});
 }
 
