@@ -158,8 +158,12 @@ int run_parsed(int argc, const char* const* argv) {
     return *parsed.exit_code;
   }
   for (const auto& warning : parsed.warnings) print_err("warning: " + warning);
-  if (parsed.command == "export") return run_export(options.records, print_out, print_err);
   if (parsed.command == "selftest") return run_selftest(options.selftest, options.common);
+  for (const Row& row : rows) {
+    if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);
+  }
+  take_signals_as_usual();
+  if (parsed.command == "export") return run_export(options.records, print_out, print_err);
   if (parsed.command == "plan")
     return run_plan(options.plan, offline_context(options, parsed.settings), print_out, print_err);
   if (parsed.command == "simulate")
@@ -168,9 +172,6 @@ int run_parsed(int argc, const char* const* argv) {
   if (parsed.command == "report") return run_report(options.report, context(), print_out, print_err);
   if (parsed.command == "compare") return run_compare(options.compare, context(), print_out, print_err);
   if (parsed.command == "cost") return run_cost(options.cost, context(), print_out, print_err);
-  for (const Row& row : rows) {
-    if (row.command.name == parsed.command) return run_online(options, row, parsed.settings);
-  }
   return base::kExitUsage;
 }
 

@@ -20,6 +20,9 @@ constexpr auto kClaimLimit = std::chrono::seconds(1);  // from reading the tag t
 constexpr auto kPoll = std::chrono::milliseconds(500);
 constexpr auto kPatience = std::chrono::minutes(60);   // SPEC 2.4: an instance may take long
 constexpr auto kLoginGrace = std::chrono::minutes(5);  // for rejected credentials to be renewed
+constexpr auto kNoRoomGrace = std::chrono::minutes(2);  // for quota or capacity that others hold
+constexpr auto kTakenBack = std::chrono::seconds(10);  // InService with another count, for so long
+constexpr int kAsks = 3;
 
 // SageMaker refuses a change while the endpoint is Updating; that passes.
 bool busy(const Error& error) {
@@ -39,11 +42,12 @@ std::string thaw_command(Session& session) { return commands_for(session, {}).be
 
 // `action` until it works or patience with its error ends; says once what it waits for.
 template <class F>
-auto persist(Session& session, const char* what, F&& action) -> decltype(action()) {
+auto persist(Session& session, const char* what, F&& action,
+             base::Duration (*patience)(const Error&) = restore_patience) -> decltype(action()) {
   const auto began = session.clock().steady();
   for (bool told = false;; told = true) {
     auto result = action();
-    if (result || session.clock().steady() - began >= restore_patience(result.error())) return result;
+    if (result || session.clock().steady() - began >= patience(result.error())) return result;
     if (!told) session.complain(fmt::format("restoring: waiting to {} ({})", what, result.error().message));
     std::this_thread::sleep_for(kPoll);
   }
@@ -66,6 +70,11 @@ base::Duration restore_patience(const Error& error) {
   }
 }
 
+base::Duration count_patience(const Error& error) {
+  if (error.code == ErrorCode::kResourceExhausted) return kNoRoomGrace;
+  return restore_patience(error);
+}
+
 Freeze::Freeze(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock)
     : session_(&session),
       endpoint_arn_(std::move(endpoint_arn)),
@@ -81,7 +90,9 @@ Freeze::Freeze(Freeze&& other) noexcept
       lock_(std::move(other.lock_)),
       engaged_(std::exchange(other.engaged_, false)),
       steady_(other.steady_),
-      loose_(other.loose_) {}
+      loose_(other.loose_),
+      untouched_(other.untouched_),
+      variant_gone_(other.variant_gone_) {}
 
 Freeze::~Freeze() {
   if (!engaged_) return;
@@ -139,7 +150,7 @@ base::Result<Freeze> Freeze::begin(Session& session, const LiveEndpoint& live,
 base::Result<void> Freeze::read_and_claim() {
   if (auto known = read_standing(); !known) return known;
   if (auto claimed = claim(); !claimed) return claimed;
-  engaged_ = true;
+  engaged_ = untouched_ = true;
   if (session_->interrupt().requested()) return tl::unexpected(cancelled());
   return {};
 }
@@ -151,6 +162,7 @@ base::Result<void> Freeze::hold_still(int pinned) {
   if (auto known = read_standing(); !known) return known;
   if (record_.has_target) {
     if (auto done = note_if_changed(before); !done) return done;
+    will_change();
     if (auto done = suspend({true, true, true}); !done) return done;
     const FreezeRecord suspended = record_;
     if (auto known = read_count(); !known) return known;
@@ -166,6 +178,7 @@ base::Result<void> Freeze::hold_still(int pinned) {
                       "another run claimed the endpoint meanwhile; try again when it has ended");
   }
   if (session_->interrupt().requested()) return tl::unexpected(cancelled());
+  will_change();
   if (record_.desired != pinned || !steady_) return set_count(pinned);
   return {};
 }
@@ -232,8 +245,7 @@ base::Result<void> Freeze::hold_scaling() {
   return done;
 }
 
-// One look: true once the endpoint is InService with `count` instances, asked for and there.
-base::Result<bool> Freeze::is_in_service(int count) {
+base::Result<Freeze::Look> Freeze::look() {
   auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
   if (!endpoint) return tl::unexpected(endpoint.error());
   if (endpoint->status == "Failed") {
@@ -242,9 +254,13 @@ base::Result<bool> Freeze::is_in_service(int count) {
         fmt::format("endpoint '{}' is Failed: {}; look at its log, then update or create it anew",
                     session_->endpoint(), endpoint->failure_reason));
   }
-  const auto* variant = endpoint->variant(session_->variant());
-  return endpoint->status == "InService" && variant && variant->current_instance_count == count &&
-         variant->desired_instance_count == count;
+  Look out;
+  out.in_service = endpoint->status == "InService";
+  if (const auto* variant = endpoint->variant(session_->variant())) {
+    out.desired = variant->desired_instance_count.value_or(0);
+    out.current = variant->current_instance_count;
+  }
+  return out;
 }
 
 // An endpoint that is Updating refuses the change: it is asked again until it accepts.
@@ -263,9 +279,9 @@ base::Result<void> Freeze::set_count(int count) {
   if (auto asked = ask_count(count); !asked) return asked;
   const auto deadline = base::Deadline::after(session_->clock(), kPatience);
   while (true) {
-    auto there = is_in_service(count);
-    if (!there && !busy(there.error())) return tl::unexpected(there.error());
-    if (there && *there) return {};
+    auto seen = look();
+    if (!seen && !busy(seen.error())) return tl::unexpected(seen.error());
+    if (seen && seen->has(count)) return {};
     if (deadline.passed(session_->clock())) {
       return base::fail(ErrorCode::kTimeout,
                         fmt::format("endpoint '{}' was not InService with {} instance(s) within 60 minutes",
@@ -278,7 +294,7 @@ base::Result<void> Freeze::set_count(int count) {
 base::Result<void> Freeze::restore() {
   if (!engaged_) return {};
   engaged_ = false;  // tried once; what then still stands is thaw's work
-  auto done = restore_count_and_flags();
+  auto done = untouched_ ? base::Result<void>() : restore_count_and_flags();
   if (done) done = persist(*session_, "remove the freeze tag", [&] { return withdraw(); });
   if (!done) {
     return base::fail(
@@ -287,26 +303,20 @@ base::Result<void> Freeze::restore() {
         done.error().context);
   }
   session_->interrupt().on_second({});
-  session_->say(fmt::format("restored: {} instance{}, scaling flags as before", record_.desired,
-                            record_.desired == 1 ? "" : "s"));
+  if (variant_gone_) {
+    session_->say(fmt::format("'{}' has no variant '{}' any more, so that there is no count to restore",
+                              session_->endpoint(), session_->variant()));
+  } else if (!untouched_) {
+    session_->say(fmt::format("restored: {} instance{}, scaling flags as before", record_.desired,
+                              record_.desired == 1 ? "" : "s"));
+  }
   return {};
 }
 
 base::Result<void> Freeze::restore_count_and_flags() {
-  auto standing = persist(*session_, "read the endpoint", [&] { return is_in_service(record_.desired); });
-  if (!standing && standing.error().code == ErrorCode::kNotFound)
+  auto counted = restore_count();
+  if (!counted && counted.error().code == ErrorCode::kNotFound)
     return {};  // the endpoint is gone: nothing to restore
-  // A policy that may act would undo the count that is about to be set.
-  const bool stands = standing && *standing;
-  if (loose_ && !stands) (void)persist(*session_, "hold scaling", [&] { return hold_scaling(); });
-  base::Result<void> counted;
-  if (!stands) {
-    counted = persist(*session_, "set the count", [&] {
-      return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
-                                                              record_.desired, session_->soon());
-    });
-    if (counted) counted = wait_restored();
-  }
   if (!record_.has_target) return counted;
   // The flags go back even where the count could not: scaling may then mend it.
   auto target = persist(*session_, "read the scalable target", [&] { return read_target(); });
@@ -319,12 +329,42 @@ base::Result<void> Freeze::restore_count_and_flags() {
   return counted;
 }
 
-base::Result<void> Freeze::wait_restored() {
-  const auto deadline = base::Deadline::after(session_->clock(), kPatience);
-  while (!deadline.passed(session_->clock())) {
-    auto there = persist(*session_, "read the endpoint", [&] { return is_in_service(record_.desired); });
-    if (!there) return tl::unexpected(there.error());
-    if (*there) return {};
+base::Result<void> Freeze::restore_count() {
+  const auto standing = persist(*session_, "read the endpoint", [&] { return look(); });
+  if (!standing && standing.error().code == ErrorCode::kNotFound) return tl::unexpected(standing.error());
+  variant_gone_ = standing && !standing->desired;
+  if (variant_gone_ || (standing && standing->has(record_.desired))) return {};
+  // A policy that may act would undo the count that is about to be set.
+  if (loose_) (void)persist(*session_, "hold scaling", [&] { return hold_scaling(); });
+  for (int i = 0; i < kAsks; ++i) {
+    const auto came = ask_and_wait();
+    if (!came) return tl::unexpected(came.error());
+    if (*came) return {};
+    session_->complain(fmt::format("restoring: the service took {} instance(s) back", record_.desired));
+  }
+  return base::fail(ErrorCode::kResourceExhausted,
+                    fmt::format("endpoint '{}' was asked {} times for {} instance(s) and went back to fewer; "
+                                "see its events: quota or capacity may be used up",
+                                session_->endpoint(), kAsks, record_.desired));
+}
+
+base::Result<bool> Freeze::ask_and_wait() {
+  const auto ask = [&] {
+    return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
+                                                            record_.desired, session_->soon());
+  };
+  if (auto asked = persist(*session_, "set the count", ask, count_patience); !asked)
+    return tl::unexpected(asked.error());
+  auto& clock = session_->clock();
+  const auto deadline = base::Deadline::after(clock, kPatience);
+  // SageMaker shows what it was asked with a delay, so that one reading of another count says nothing.
+  auto last_ours = clock.steady();
+  while (!deadline.passed(clock)) {
+    const auto seen = persist(*session_, "read the endpoint", [&] { return look(); });
+    if (!seen) return tl::unexpected(seen.error());
+    if (seen->has(record_.desired)) return true;
+    if (!seen->in_service || seen->desired == record_.desired) last_ours = clock.steady();
+    if (clock.steady() - last_ours >= kTakenBack) return false;
     std::this_thread::sleep_for(kPoll);
   }
   return base::fail(ErrorCode::kTimeout,

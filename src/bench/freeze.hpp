@@ -28,9 +28,7 @@ struct FreezeRecord {
   bool has_target = false;    // without one there was nothing to suspend
   aws::SuspendedState flags;  // as they were
   std::int64_t epoch_s = 0;   // when
-  int pid = 0;                // journal only
-  std::uint64_t pid_started =
-      0;  // journal only: start time of the process, so that a reused pid is not mistaken for it
+  int pid = 0;                // journal only, for who reads it
   bool operator==(const FreezeRecord&) const = default;
 };
 
@@ -73,14 +71,18 @@ class JournalLock {
 // credentials that fails (a process, SSO, instance metadata) does so like any other; credentials that the
 // service itself rejected may be renewed within minutes; what it forbids or does not know stays so.
 base::Duration restore_patience(const base::Error& error);
+// The same for a count that is set back: what others took of quota or capacity meanwhile is not waited for
+// long, since scaling stays suspended as long as that lasts.
+base::Duration count_patience(const base::Error& error);
 
 class Freeze {
  public:
   // Claims the endpoint, suspends scaling, pins the count to `pinned` and waits until it is InService. An
   // interruption on the way restores what was changed and returns kCancelled.
   static base::Result<Freeze> engage(Session& session, const LiveEndpoint& live, int pinned);
-  // Claims the endpoint and notes what stands there, and changes nothing: the policies go on acting. Scaling
-  // is suspended only while restore() sets a count back, so that none of them undoes it.
+  // Claims the endpoint and notes what stands there, and changes nothing: the policies go on acting. Until
+  // will_change() there is nothing to restore but the claim. Scaling is suspended only while restore() sets a
+  // count back, so that none of them undoes it.
   static base::Result<Freeze> claim_as_it_is(Session& session, const LiveEndpoint& live);
   // For thaw: what a dead run left.
   static Freeze adopt(Session& session, std::string endpoint_arn, FreezeRecord record, JournalLock lock);
@@ -89,9 +91,10 @@ class Freeze {
   Freeze& operator=(Freeze&&) = delete;
   ~Freeze();  // restores, if restore() was not called
 
-  base::Result<void> set_count(int count);  // asks and waits for InService
-  base::Result<void> ask_count(int count);  // asks only
-  base::Result<void> restore();             // goes on although interrupted
+  void will_change() { untouched_ = false; }  // from now on restore() puts the count back too
+  base::Result<void> set_count(int count);    // asks and waits for InService
+  base::Result<void> ask_count(int count);    // asks only
+  base::Result<void> restore();               // goes on although interrupted
   // Lets the policies scale out, and nothing else; kRefused without a scalable target. hold_scaling() takes
   // it back. What a killed run left loose is still in the journal, so that thaw restores it all the same.
   base::Result<void> let_scale_out();
@@ -114,9 +117,16 @@ class Freeze {
   base::Result<void> claim();
   base::Result<void> withdraw();
   base::Result<void> suspend(const aws::SuspendedState& flags);
-  base::Result<bool> is_in_service(int count);
+  // One look at the endpoint; kRefused where it is Failed.
+  struct Look {
+    bool in_service = false;
+    std::optional<int> desired, current;  // of our variant; nullopt: it has none such
+    bool has(int count) const { return in_service && desired == count && current == count; }
+  };
+  base::Result<Look> look();
   base::Result<void> restore_count_and_flags();
-  base::Result<void> wait_restored();
+  base::Result<void> restore_count();
+  base::Result<bool> ask_and_wait();  // false: the service took the count back
 
   Session* session_;
   std::string endpoint_arn_;
@@ -125,6 +135,8 @@ class Freeze {
   bool engaged_ = false;
   bool steady_ = false;  // InService with as many instances as desired, when it was read
   bool loose_ = false;   // policies may act
+  bool untouched_ = false;     // claimed, and nothing of it was changed
+  bool variant_gone_ = false;  // found when it was restored
 };
 
 }  // namespace headroom::bench

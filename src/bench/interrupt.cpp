@@ -31,6 +31,12 @@ void block_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+void take_signals_as_usual() {
+  const sigset_t set = watched();
+  signal(SIGPIPE, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 Interrupt::Interrupt() {
   // The token comes as an argument: the thread may run before `listener_` is assigned.
   listener_ = std::jthread([this](const std::stop_token& stop) { listen(stop); });

@@ -17,6 +17,9 @@
 namespace headroom::bench {
 
 void block_signals();
+// For commands that have nothing to restore and no Interrupt: the signals, SIGPIPE too, end them as they would
+// any other program.
+void take_signals_as_usual();
 
 class Interrupt {
  public:

@@ -14,6 +14,16 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
+namespace {
+
+// Why the driver was the limit; empty: it was not.
+std::string limit_of(const load::Driver& driver, base::SteadyTime from, base::SteadyTime to) {
+  const auto view = driver.window(from, to);
+  return view.client_bound ? view.client_bound_why : std::string();
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Rig>> LiveLoads::start(const LiveLoad& load, double longest_s) {
   auto plan = plan_load(options_, session_);
   if (!plan) return tl::unexpected(plan.error());
@@ -36,14 +46,6 @@ Result<std::unique_ptr<Rig>> LiveLoads::start(const LiveLoad& load, double longe
   return rig;
 }
 
-// Once its load stood: while it rises, the driver is short of it by design.
-std::string LiveLoads::limit_of(Rig& rig, const LiveLoad& load, base::SteadyTime from,
-                                base::SteadyTime to) const {
-  const auto ramp = std::min(options_.ramp, load.outstanding * load::DriverOptions{}.ramp_step);
-  const auto view = rig.driver().window(std::min(from + ramp, to), to);
-  return view.client_bound ? view.client_bound_why : std::string();
-}
-
 Result<LiveLoads::Held> LiveLoads::hold(const LiveLoad& load, double settle_s, double judged_s) {
   auto rig = start(load, settle_s + judged_s + 5);
   if (!rig) return tl::unexpected(rig.error());
@@ -56,7 +58,7 @@ Result<LiveLoads::Held> LiveLoads::hold(const LiveLoad& load, double settle_s, d
   if (!whole) return fail(ErrorCode::kCancelled, "interrupted");
   auto& driver = (*rig)->driver();
   return Held{driver.window(from, to, load::Basis::kStarted), driver.live().dropped,
-              limit_of(**rig, load, began, to)};
+              limit_of(driver, began, to)};
 }
 
 Result<FleetPoint> LiveLoads::read_fleet(base::SteadyTime began) {
@@ -101,7 +103,7 @@ Result<LiveLoads::Watched> LiveLoads::watch_under(const LiveLoad& load, double l
   if (!rig) return tl::unexpected(rig.error());
   const auto began = session_.clock().steady();
   auto course = watch(longest_s, done);
-  const std::string limit = limit_of(**rig, load, began, session_.clock().steady());
+  const std::string limit = limit_of((*rig)->driver(), began, session_.clock().steady());
   // After an interrupt the endpoint is to be restored within seconds.
   if (auto closed = (*rig)->close(course ? base::from_s(10) : base::Duration{}); !closed)
     return tl::unexpected(closed.error());

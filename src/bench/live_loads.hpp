@@ -47,7 +47,6 @@ class LiveLoads {
  private:
   base::Result<std::unique_ptr<Rig>> start(const LiveLoad& load, double longest_s);
   base::Result<FleetPoint> read_fleet(base::SteadyTime began);
-  std::string limit_of(Rig& rig, const LiveLoad& load, base::SteadyTime from, base::SteadyTime to) const;
 
   Session& session_;
   const LoadOptions& options_;

@@ -14,6 +14,7 @@ namespace headroom::bench {
 namespace {
 
 constexpr auto kOldest = std::chrono::hours(1);
+constexpr const char* kDeployment = "endpoint configuration";  // a redeployment has another
 
 // What the search needs of a rung, from what its artifact holds.
 std::optional<stats::RoundSummary> summary_of(const capacity::Rung& rung) {
@@ -38,11 +39,12 @@ base::WallTime when(const capacity::Rung& rung) {
 }
 
 // What decides how a rung is held and judged: rungs of different ones make no curve.
-std::map<std::string, std::string> held_with(const QmaxOptions& options) {
+std::map<std::string, std::string> held_with(const QmaxOptions& options, const LiveEndpoint& live) {
   const auto s = [](base::Duration d) { return fmt::format("{:g} s", base::to_s(d)); };
   std::map<std::string, std::string> out{{"request-timeout", s(options.load.request_timeout)},
                                          {"cancel-share", fmt::format("{:g}", options.load.cancel_share)},
-                                         {"ramp", s(options.load.ramp)}};
+                                         {"ramp", s(options.load.ramp)},
+                                         {kDeployment, live.endpoint.config_name}};
   if (options.method == "ladder") {
     out.insert({{"hold", s(options.hold)}, {"judge", s(options.judge)}});
   } else {
@@ -59,7 +61,7 @@ base::Result<void> save_partial(Session& session, const QmaxOptions& options, co
                                 double slo_ms, const SearchRun& run, const capacity::Counts& sent) {
   artifact::QmaxArtifact a;
   a.header = session.header(live.fingerprint);
-  a.header.effective = held_with(options);
+  a.header.effective = held_with(options, live);
   a.header.counts = sent;
   a.method = options.method;
   a.slo_ms = slo_ms;
@@ -83,10 +85,12 @@ base::Result<SearchRun> load_partial(Session& session, const QmaxOptions& option
   auto differences = measured_differences(a->header.fingerprint, live.fingerprint);
   if (a->method != options.method) differences.push_back("method");
   if (a->slo_ms != slo_ms) differences.push_back("SLO");
-  for (const auto& [name, value] : held_with(options)) {
+  for (const auto& [name, value] : held_with(options, live)) {
     const auto before = a->header.effective.find(name);
     const std::string was = before == a->header.effective.end() ? "unknown" : before->second;
-    if (was != value) differences.push_back(fmt::format("--{} ({} then, {} now)", name, was, value));
+    if (was == value) continue;
+    differences.push_back(
+        fmt::format("{}{} ({} then, {} now)", name == kDeployment ? "" : "--", name, was, value));
   }
   if (session.clock().wall() - when(a->rungs.back()) > kOldest) differences.push_back("age (over an hour)");
   if (!differences.empty()) {

@@ -132,8 +132,9 @@ void name_errors(capacity::QmaxResult& result, const load::Driver& driver) {
     result.sentence = fmt::format("No request succeeded ({}): Q_max is unknown; mend that first.", errors);
 }
 
+// `kept`: the rungs that were held lie in the partial file.
 base::Result<Measured> measure(const QmaxOptions& options, Session& session, const LiveEndpoint& live,
-                               Rig& rig, double slo_ms, SearchRun before) {
+                               Rig& rig, double slo_ms, SearchRun before, bool& kept) {
   Measured measured;
   const capacity::Counts resumed = before.resumed_counts;
   std::vector<capacity::QmaxResult> results;
@@ -142,8 +143,9 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
     const auto save = [&](const SearchRun& so_far) {
       capacity::Counts sent = count_all(rig.driver());
       sent += resumed;
-      if (auto saved = save_partial(session, options, live, slo_ms, so_far, sent); !saved)
-        session.complain("warning: " + base::describe(saved.error()));
+      const auto saved = save_partial(session, options, live, slo_ms, so_far, sent);
+      kept = saved.has_value();
+      if (!saved) session.complain("warning: " + base::describe(saved.error()));
     };
     auto run =
         run_search(session, rig, options, slo_ms, live.endpoint.config_name, std::exchange(before, {}), save);
@@ -329,19 +331,23 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                        options.method == "ladder" ? options.rungs.back() : options.max_n);
   if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
+  bool kept = options.resume;  // they are kept already
   base::Result<void> restored;  // a failure does not make what was measured untrue
   if (bare) {
-    measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
+    measured = measure(options, session, *live, **rig, slo_ms, std::move(before), kept);
   } else {
     auto freeze = Freeze::engage(session, *live, 1);
     if (!freeze) return end_with(session, freeze.error());
-    measured = measure(options, session, *live, **rig, slo_ms, std::move(before));
+    measured = measure(options, session, *live, **rig, slo_ms, std::move(before), kept);
     restored = freeze->restore();
   }
   const auto lost = (*rig)->close_or_warn(session);
   if (!measured) {
-    if (base::file_exists(partial_path(session)))
-      session.complain("the rungs held so far are kept: the same command with --resume goes on from there");
+    if (kept)
+      session.complain(fmt::format("the rungs{} held so far are kept: the same command with --resume{} goes on "
+                                   "from there",
+                                   options.runs > 1 ? " of this run" : "",
+                                   options.runs > 1 ? " and without --runs" : ""));
     const int code = end_with(session, measured.error());
     return restored ? code : end_with(session, restored.error());
   }

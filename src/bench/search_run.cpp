@@ -16,6 +16,7 @@ namespace {
 
 constexpr auto kShortHold = std::chrono::seconds(20);  // two metric periods
 constexpr auto kSustainHold = std::chrono::seconds(60);
+constexpr auto kDrainPoll = std::chrono::milliseconds(100);
 constexpr auto kBetween =
     std::chrono::seconds(25);  // of the reserve: warming, draining and reading between holds
 
@@ -42,15 +43,12 @@ class Run {
     for (std::size_t i = 0; i < rungs.size(); ++i) {
       const bool already = was_held(rungs[i], tells_something);
       if (!already) {
-        const HoldPlan plan{rungs[i],
-                            options_.hold,
-                            options_.hold,
-                            true,
-                            options_.judge,
-                            slo_ms_,
-                            false,
-                            {},
-                            each * static_cast<int>(rungs.size() - i)};
+        HoldPlan plan;
+        plan.n = rungs[i];
+        plan.at_least = plan.at_most = options_.hold;
+        plan.fixed = true;
+        plan.judge_last = options_.judge;
+        plan.left = each * static_cast<int>(rungs.size() - i);
         if (auto held = hold(plan); !held) return tl::unexpected(held.error());
         rig_.driver().hold(0);
       }
@@ -75,17 +73,8 @@ class Run {
     search_.emplace(settings);
     for (const auto& held : run_.rungs) tell_search(held);
     while (const auto next = search_->next(base::to_s(spent()))) {
-      if (auto held = hold({next->n,
-                            seconds(next->at_least_s),
-                            seconds(next->at_most_s),
-                            false,
-                            {},
-                            slo_ms_,
-                            false,
-                            {},
-                            left()});
-          !held)
-        return tl::unexpected(held.error());
+      const auto plan = certified(next->n, seconds(next->at_least_s), seconds(next->at_most_s));
+      if (auto held = hold(plan); !held) return tl::unexpected(held.error());
       tell_search(run_.rungs.back());
     }
     const std::string ended = search_->ended_because(base::to_s(spent()));
@@ -105,7 +94,22 @@ class Run {
                   held.rung.rps, held.rung.reason});
   }
 
+  HoldPlan certified(int n, base::Duration at_least, base::Duration at_most) const {
+    HoldPlan plan;
+    plan.n = n;
+    plan.at_least = at_least;
+    plan.at_most = at_most;
+    plan.left = left();
+    return plan;
+  }
+  HoldPlan again(int n, base::Duration length) const {
+    HoldPlan plan = certified(n, length, length);
+    plan.repeat = true;
+    return plan;
+  }
+
   base::Result<void> hold(HoldPlan plan) {
+    plan.slo_ms = slo_ms_;
     plan.config_name = config_name_;
     auto held = hold_rung(session_, rig_, plan);
     if (!held) return tl::unexpected(held.error());
@@ -163,14 +167,25 @@ class Run {
     const auto missing = missing_for_ttotal();
     const auto most = share_of_rest(missing.size() + 1);
     for (const int n : missing) {
-      if (auto held = hold({n, kShortHold, most, false, {}, slo_ms_, false, {}, left()}); !held) return held;
+      if (auto held = hold(certified(n, kShortHold, most)); !held) return held;
     }
-    if (auto held = hold({*result.q_max, sustain(), sustain(), false, {}, slo_ms_, true, {}, left()}); !held)
-      return held;
+    if (auto held = hold(again(*result.q_max, sustain())); !held) return held;
     judge_sustain();
-    if (auto held = hold({1, kShortHold, kShortHold, false, {}, slo_ms_, true, {}, left()}); !held)
-      return held;
+    if (auto drained = drain(); !drained) return drained;
+    if (auto held = hold(again(1, kShortHold)); !held) return held;
     judge_repeat();
+    return {};
+  }
+
+  // Rung 1 again is compared with a rung 1 that began on an idle server: what the sustain has in flight may
+  // stream for as long as its audio lasts. Whatever outlives its own time limit is not waited for.
+  base::Result<void> drain() {
+    rig_.driver().hold(0);
+    const auto deadline = base::Deadline::after(session_.clock(), options_.load.request_timeout);
+    while (rig_.driver().live().in_flight > 0 && !deadline.passed(session_.clock())) {
+      if (!session_.interrupt().wait_for(kDrainPoll))
+        return base::fail(base::ErrorCode::kCancelled, "interrupted");
+    }
     return {};
   }
 

@@ -194,6 +194,7 @@ base::Result<Measured> measure(const TtotalOptions& options, Session& session, F
   for (int i = 0; i < options.runs; ++i) {
     if (options.runs > 1) session.say(fmt::format("run {} of {}", i + 1, options.runs));
     if (i > 0) {
+      (void)base::remove_file(clock_path(session));  // of a run that is over: --resume must not go on with it
       if (auto back = freeze.set_count(1); !back) return tl::unexpected(back.error());
     }
     auto outcome = measure_once(options, session, freeze, rig, prepared);

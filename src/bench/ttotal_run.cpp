@@ -78,14 +78,13 @@ class StampTeller {
   capacity::Stamp latest_{"", base::Duration::min()};
 };
 
-// The driver's own condition, from all of the load on; what was judged as recovery counts for itself.
-std::optional<std::string> client_bound(const load::Driver& driver, base::SteadyTime loaded, int load,
+// The driver's own condition under the load; what was judged as recovery counts for itself.
+std::optional<std::string> client_bound(const load::Driver& driver, base::SteadyTime loaded,
                                         std::optional<base::SteadyTime> recovered_from,
                                         base::SteadyTime now) {
-  const auto from = held_since(driver.samples(), loaded, load);
   std::optional<load::WindowView> recovery;
   if (recovered_from) recovery = driver.window(*recovered_from, now);
-  return client_bound_why(driver.window(from, std::max(from, recovered_from.value_or(now))), recovery);
+  return client_bound_why(driver.window(loaded, std::max(loaded, recovered_from.value_or(now))), recovery);
 }
 
 // Polls until the instance serves and traffic is well, or the time is over. `watch` already runs; the load is
@@ -127,7 +126,7 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
   auto seen = watch.seen();
   outcome.baseline_p95_ms = running.baseline_p95_ms;
   outcome.recovered = recovered_from.has_value();
-  outcome.client_bound = client_bound(driver, loaded, running.load, recovered_from, last_look);
+  outcome.client_bound = client_bound(driver, loaded, recovered_from, last_look);
   outcome.lag_s = running.lag_s();
   outcome.stamps = std::move(seen.stamps);
   outcome.notes = std::move(seen.notes);
@@ -137,15 +136,14 @@ base::Result<Outcome> until_recovered(const TtotalOptions& options, Session& ses
 
 // Scaling out is let loose until the policy asks for more; then held still again, so that it asks once.
 base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, const load::Driver& driver,
-                                           const Prepared& prepared) {
-  auto lag = policy_lag(session);
-  if (!lag) return tl::unexpected(lag.error());
+                                           const Prepared& prepared, double lag_bound_s,
+                                           base::SteadyTime loaded) {
   auto& clock = session.clock();
   RunningClock running;
   running.observed = true;
-  running.load_applied = clock.steady();
+  running.load_applied = loaded;
   if (auto loose = freeze.let_scale_out(); !loose) return tl::unexpected(loose.error());
-  const auto patience = base::from_s(kPolicyPatience * lag->seconds) + kMetricDelay;
+  const auto patience = base::from_s(kPolicyPatience * lag_bound_s) + kMetricDelay;
   const auto deadline = base::Deadline::after(clock, patience);
   auto last_answer = clock.steady();
   ProgressLine progress(session);
@@ -245,24 +243,20 @@ std::optional<std::string> client_bound_why(const load::WindowView& waiting,
   return std::nullopt;
 }
 
-base::SteadyTime held_since(const std::vector<load::Sample>& samples, base::SteadyTime from, int n) {
-  const auto full = std::find_if(samples.begin(), samples.end(), [&](const load::Sample& sample) {
-    return sample.at >= from && sample.in_flight + sample.waiting >= n;
-  });
-  return full == samples.end() ? from : full->at;
-}
-
 base::Result<Outcome> measure_once(const TtotalOptions& options, Session& session, Freeze& freeze, Rig& rig,
                                    const Prepared& prepared) {
   auto watch = StageWatch::begin(session);
   if (!watch) return tl::unexpected(watch.error());
+  // Before the load: an alarm counts from then on, however long this reading takes.
+  auto lag = options.observe_policy ? policy_lag(session) : base::Result<PolicyLag>();
+  if (!lag) return tl::unexpected(lag.error());
   if (auto warm = rig.warm(prepared.load, session); !warm) return tl::unexpected(warm.error());
   rig.driver().hold(prepared.load);
   const auto loaded = session.clock().steady();
   base::Result<RunningClock> running = RunningClock{};
   if (options.observe_policy) {
     session.say(fmt::format("  {} outstanding on one instance; scaling out is let loose", prepared.load));
-    running = wait_for_policy(session, freeze, rig.driver(), prepared);
+    running = wait_for_policy(session, freeze, rig.driver(), prepared, lag->seconds, loaded);
   } else {
     session.say(fmt::format("  {} outstanding on one instance for {:.0f} s", prepared.load,
                             base::to_s(options.settle)));

@@ -46,9 +46,6 @@ base::Result<Outcome> resume_clock(const TtotalOptions& options, Session& sessio
 // Why the driver was the limit under the load or in what was judged as recovery; nullopt: it was not.
 std::optional<std::string> client_bound_why(const load::WindowView& waiting,
                                             const std::optional<load::WindowView>& recovery);
-// When all of n were held, from `from` on; `from` where they never were. Before, the load still rises, which
-// is not the driver's fault.
-base::SteadyTime held_since(const std::vector<load::Sample>& samples, base::SteadyTime from, int n);
 
 // How far it is, for a line on a terminal.
 struct TtotalStanding {

@@ -41,20 +41,6 @@ TEST(ClientBound, IsSaidOfTheLoadAndOfTheRecoveryThatWasJudged) {
             "while recovery was judged, the driver was the limit: b");
 }
 
-TEST(HeldSince, LeavesOutTheRiseOfTheLoad) {
-  std::vector<load::Sample> samples(5);
-  for (int i = 0; i < 5; ++i) {
-    samples[static_cast<std::size_t>(i)].at = base::SteadyTime(i * 100ms);
-    samples[static_cast<std::size_t>(i)].in_flight = i == 0 ? 9 : 2 * i;  // 9: of the run before
-  }
-  const base::SteadyTime from(100ms);
-  EXPECT_EQ(held_since(samples, from, 4), base::SteadyTime(200ms));
-  samples[3].waiting = 3;  // refused, and about to try again
-  EXPECT_EQ(held_since(samples, from, 9), base::SteadyTime(300ms));
-  EXPECT_EQ(held_since(samples, from, 10), from);
-  EXPECT_EQ(held_since({}, from, 1), from);
-}
-
 TEST(TtotalStanding, NamesTheStageAndFitsATerminal) {
   TtotalStanding standing{"container_started", 4.4, 187, 3600, 10, "512 ms"};
   EXPECT_EQ(progress_line(standing), "  container_started 4 s ago, 187 of 3600 s, in flight 10, p95 512 ms");

@@ -22,14 +22,16 @@ using base::fail;
 using base::Result;
 using Json = nlohmann::json;
 
+constexpr std::int64_t kOldestPassS = 24 * 3600;  // that --resume counts
 constexpr double kLeastGapS = 10, kAlarmPeriodS = 60;  // of missing readings
 
 class LiveRun {
  public:
-  LiveRun(Session& session, const artifact::PlanArtifact& artifact, const LivePlan& plan,
-          const LiveOptions& options)
+  LiveRun(Session& session, const artifact::PlanArtifact& artifact, std::string config_name,
+          const LivePlan& plan, const LiveOptions& options)
       : session_(session),
         artifact_(artifact),
+        config_name_(std::move(config_name)),
         plan_(plan),
         options_(options),
         loads_(session, options.load),
@@ -223,10 +225,16 @@ class LiveRun {
   }
   static constexpr double kStartSlackS = 20;
 
+  std::int64_t epoch_s() const {
+    return std::chrono::duration_cast<std::chrono::seconds>(session_.clock().wall().time_since_epoch()).count();
+  }
   void read_passed() {
     const auto text = base::read_file(partial_);
     const auto j = text ? Json::parse(*text, nullptr, false) : Json();
     if (!j.is_object() || j.value("plan", Json()) != Json(artifact_.header.run_id)) return;
+    // Of another deployment, or from long ago, a pass says nothing.
+    const auto age_s = epoch_s() - j.value("epoch_s", std::int64_t{0});
+    if (j.value("endpoint_config", "") != config_name_ || age_s > kOldestPassS) return;
     for (const Json& name : j.value("passed", Json::array()))
       if (name.is_string()) passed_.push_back(name.get<std::string>());
     // Later phases start from where earlier ones leave the fleet.
@@ -237,7 +245,10 @@ class LiveRun {
   }
   void remember(const std::string& name) {
     passed_.push_back(name);
-    const Json j{{"plan", artifact_.header.run_id}, {"passed", passed_}};
+    const Json j{{"plan", artifact_.header.run_id},
+                 {"endpoint_config", config_name_},
+                 {"epoch_s", epoch_s()},
+                 {"passed", passed_}};
     if (auto made = base::make_directories(session_.folder()); !made) return;
     if (auto ok = base::write_file_atomically(partial_, j.dump()); !ok)
       session_.complain("tts-bench validate: --resume will not know of this phase: " +
@@ -246,6 +257,7 @@ class LiveRun {
 
   Session& session_;
   const artifact::PlanArtifact& artifact_;
+  const std::string config_name_;  // of what is validated; a redeployment has another
   const LivePlan plan_;
   const LiveOptions& options_;
   LiveLoads loads_;
@@ -303,7 +315,8 @@ Result<LiveOutcome> run_live_phases(Session& session, const artifact::PlanArtifa
   // The policy may have scaled while the question waited for its answer; leaving gives the claim back.
   if (auto quiet = begins_at_the_minimum(session, claimed->standing_count(), *plan); !quiet)
     return tl::unexpected(quiet.error());
-  auto checks = LiveRun(session, artifact, *plan, options).run();
+  claimed->will_change();
+  auto checks = LiveRun(session, artifact, live.endpoint.config_name, *plan, options).run();
   auto restored = claimed->restore();
   if (checks) return LiveOutcome{std::move(*checks), std::move(restored)};
   if (restored) return tl::unexpected(checks.error());

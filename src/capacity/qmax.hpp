@@ -32,7 +32,7 @@ struct QmaxResult {
   QmaxVerdict verdict = QmaxVerdict::kNone;
   std::optional<int> q_max;                // last passing rung below the first failing one
   std::optional<double> q_max_estimate;    // where the line through the bracketing rungs' p95 crosses the SLO
-  std::optional<Interval> q_max_interval;  // [last pass, first fail - 1]; nullopt unless bracketed
+  std::optional<Interval> q_max_interval;  // ladder: [last pass, first fail - 1], bracketed only
   std::string interval_method = "plain";
   std::optional<int> first_fail;
   std::string sentence;  // what it means, for people

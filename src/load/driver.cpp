@@ -44,7 +44,13 @@ struct Driver::Impl {
   std::atomic<int> asked{0};
   AppendLog<Sample> samples;
   std::optional<SteadyTime> next_sample;
-  std::mutex mutex;  // of `changed` only
+  struct Ramp {
+    int from = 0, to = 0;
+    SteadyTime began{};
+    base::Duration step{};
+  };
+  Ramp ramp;         // guarded by mutex
+  std::mutex mutex;  // also of `changed`
   std::condition_variable_any changed;
   std::jthread thread;
 
@@ -74,12 +80,25 @@ struct Driver::Impl {
     return out;
   }
 
+  // As many as should be held at a moment: what a driver that keeps its ramp has.
+  int due(SteadyTime at) {
+    std::lock_guard lock(mutex);
+    const auto steps = ramp.step.count() > 0 ? (at - ramp.began) / ramp.step : ramp.to;
+    return static_cast<int>(std::min<std::int64_t>(ramp.to, ramp.from + steps));
+  }
+
   void hold(int n) {
     const int before = asked.exchange(std::max(n, 0));
     const int now = asked;
     const auto count = static_cast<int>(lanes.size());
     const auto step = std::min<base::Duration>(context->options.ramp_step,
                                                context->options.longest_ramp / std::max(now - before, 1));
+    const auto began = context->clock.steady();
+    const int held = due(began);
+    {
+      std::lock_guard lock(mutex);
+      ramp = {held, now, began, step};
+    }
     for (int i = 0; i < count; ++i) {
       const int share = now / count + (i < now % count ? 1 : 0);
       context->target.post(static_cast<std::size_t>(i),
@@ -94,7 +113,7 @@ struct Driver::Impl {
     if (now < *next_sample) return;
     Sample out;
     out.at = now;
-    out.asked = asked;
+    out.asked = due(now);
     out.cpu_s = cpu_seconds();
     for (const auto& lane : lanes) {
       const auto status = lane->status();
@@ -203,7 +222,6 @@ Live Driver::live() const {
     out.ok += lane->ok();
     out.not_ok += lane->records().size();
     out.dropped += lane->dropped();
-    out.scheduled = out.scheduled || lane->scheduled();
   }
   out.not_ok -= std::min(out.ok, out.not_ok);
   return out;

@@ -53,7 +53,6 @@ struct Live {  // for a progress line
   std::uint64_t ok = 0;
   std::uint64_t not_ok = 0;
   std::uint64_t dropped = 0;  // open loop
-  bool scheduled = false;     // open loop: requests are still to start
 };
 
 class Driver {

@@ -81,7 +81,6 @@ void DriverLane::open(std::shared_ptr<const OpenLoop> load, SteadyTime begin) {
   const int whole = std::max(schedule_->most_outstanding, lanes);
   cap_ = whole / lanes + (static_cast<int>(number_) < whole % lanes ? 1 : 0);
   limit_ = std::max(cap_, in_flight_);
-  scheduled_ = next_planned_ < schedule_->schedule.size();
   publish();
   if (context_->running) turn();
 }
@@ -244,7 +243,6 @@ void DriverLane::open_turn(SteadyTime now) {
       queued_.push_back(next);
     }
   }
-  scheduled_ = next_planned_ < all || !queued_.empty();
 }
 
 std::optional<SteadyTime> DriverLane::next_due() const {
@@ -302,7 +300,6 @@ void DriverLane::halt() {
   asked_ = slots_ = 0;
   limit_ = in_flight_;
   queued_.clear();
-  scheduled_ = false;
   while (!waiting_.empty()) waiting_.pop();
   publish();
   halted_.store(true, std::memory_order_release);

@@ -52,7 +52,6 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   std::uint64_t dropped() const { return dropped_.size(); }
   std::uint64_t dropped(base::SteadyTime from, base::SteadyTime to) const;  // planned within [from, to)
   bool halted() const { return halted_.load(std::memory_order_acquire); }
-  bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
   base::Duration take_loop_lag() { return base::Duration(loop_lag_.exchange(0)); }  // largest since last time
   const AppendLog<Record>& records() const { return records_; }
   void add_open_starts(std::vector<base::SteadyTime>& to) const;
@@ -118,7 +117,7 @@ class DriverLane : public std::enable_shared_from_this<DriverLane> {
   std::atomic<std::uint64_t> ok_{0};
   AppendLog<base::SteadyTime> dropped_;  // when they were planned
   std::atomic<std::int64_t> loop_lag_{0};
-  std::atomic<bool> halted_{false}, scheduled_{false};
+  std::atomic<bool> halted_{false};
   AppendLog<Record> records_;
 };
 

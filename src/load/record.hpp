@@ -50,7 +50,7 @@ struct Sample {
   base::SteadyTime at{};
   int in_flight = 0;  // started and not ended
   int waiting = 0;    // slots that wait after a refusal or failure before they try again
-  int asked = 0;      // N
+  int asked = 0;      // N, or as many of it as the ramp has come to
   int limit =
       0;  // in_flight may never exceed this: N, or what was in flight when N was lowered and is draining
   double cpu_s = 0;           // CPU time this process has used so far

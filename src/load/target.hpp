@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 
 #include "aws/invoke.hpp"
 #include "base/clock.hpp"
@@ -28,17 +30,28 @@ class Target {
   virtual void cancel(std::size_t lane, std::uint64_t id) = 0;
 };
 
-// The AWS transports: one lane, which is the Common Runtime's event loop.
+// The AWS transports: one lane, which is the Common Runtime's event loop. A request that survives every
+// cancellation may end when the target is gone; then nobody is told.
 class InvokerTarget final : public Target {
  public:
-  explicit InvokerTarget(aws::Invoker& invoker) : invoker_(invoker) {}
+  explicit InvokerTarget(aws::Invoker& invoker) : invoker_(invoker), way_back_(std::make_shared<WayBack>()) {
+    way_back_->invoker = &invoker;
+  }
+  ~InvokerTarget() override;
+  InvokerTarget(const InvokerTarget&) = delete;
+  InvokerTarget& operator=(const InvokerTarget&) = delete;
   void post(std::size_t lane, Work work) override;
   void at(std::size_t lane, base::SteadyTime when, Work work) override;
   std::uint64_t start(std::size_t lane, aws::InvokeRequest request, aws::InvokeEvents events) override;
   void cancel(std::size_t lane, std::uint64_t id) override;
 
  private:
+  struct WayBack {
+    std::mutex mutex;
+    aws::Invoker* invoker = nullptr;  // null: the target is gone
+  };
   aws::Invoker& invoker_;
+  const std::shared_ptr<WayBack> way_back_;
 };
 
 }  // namespace headroom::load

@@ -237,6 +237,12 @@ def test_an_interrupted_measurement_goes_on_with_the_rungs_it_held(fast):
     assert other.returncode == 3 and "SLO" in other.stdout, other.stdout
     other = bench.run(*words, "--resume", "--request-timeout", "30")
     assert other.returncode == 3 and "--request-timeout" in other.stdout, other.stdout
+    saved = json.loads((bench.out / "qmax-partial.json").read_text())
+    kept = saved["effective"]["endpoint configuration"]
+    (bench.out / "qmax-partial.json").write_text(json.dumps({**saved, "effective": {**saved["effective"], "endpoint configuration": "old"}}))
+    other = bench.run(*words, "--resume")
+    assert other.returncode == 3 and f"endpoint configuration (old then, {kept} now)" in other.stdout, other.stdout
+    (bench.out / "qmax-partial.json").write_text(json.dumps(saved))
     out = bench.measured(*words, "--resume")
     assert "going on with" in out, out
     artifact = check_artifact(bench, "qmax")
@@ -430,6 +436,22 @@ def test_thaw_knows_from_the_tag_alone_and_asks_when_nobody_knows(fast, tmp_path
     bench.ok("thaw", "--yes", "--desired", "2")
     assert standing(cloud)["flags"] == {"DynamicScalingInSuspended": False, "DynamicScalingOutSuspended": False,
                                         "ScheduledScalingSuspended": False}
+
+
+def test_thaw_of_a_variant_that_is_gone_frees_the_endpoint(fast):
+    cloud, bench = fast
+    run = bench.start("qmax", "--yes", "--force", "--method", "ladder", "--rungs", "1", "--hold", "60", "--judge", "1")
+    wait_for(lambda: standing(cloud)["tags"] and standing(cloud)["desired"] == 1 and standing(cloud)["status"] == "InService")
+    run.kill()
+    run.communicate()
+    sagemaker = cloud.client("sagemaker")
+    sagemaker.create_endpoint_config(EndpointConfigName="other", ProductionVariants=[
+        {"VariantName": "Other", "ModelName": "e", "InstanceType": "ml.g5.xlarge", "InitialInstanceCount": 1}])
+    sagemaker.update_endpoint(EndpointName="e", EndpointConfigName="other")
+    wait_status(sagemaker)
+    said = bench.ok("thaw", "--yes")
+    assert "has no variant 'AllTraffic' any more" in said, said
+    assert standing(cloud)["tags"] == [] and bench.journals() == []
 
 
 def test_thaw_of_another_variant_restores_nothing_and_names_the_right_one(tmp_path):

@@ -231,6 +231,20 @@ def test_an_instance_starts_under_load_without_an_error_and_a_terminal_shows_how
     assert counts["failed"] == counts["rejected"] == counts["timed_out"] == 0 and counts["ok"] > 100, counts
 
 
+def test_the_clock_of_a_run_that_is_over_is_not_gone_on_with(ready):
+    _, bench = ready
+    run = bench.start("ttotal", "--yes", "--force", "--runs", "2", "--hold", "2", "--settle", "30", "--recover-factor", "100")
+    for line in run.stdout:
+        if line.startswith("run 2 of 2"):
+            break
+    wait_for(lambda: not (bench.out / "ttotal-clock.json").exists())
+    run.kill()
+    run.communicate()
+    resumed = bench.run(*SHORT, "--resume")
+    assert resumed.returncode == 1 and "no running clock" in resumed.stdout, resumed.stdout
+    bench.ok("thaw", "--yes")
+
+
 def test_a_client_without_its_core_is_noted_and_inconclusive(ready):
     cloud, bench = ready
     before = standing(cloud)
