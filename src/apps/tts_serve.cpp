@@ -13,6 +13,7 @@
 #include "engine/model_engine.hpp"
 #include "engine/paced_engine.hpp"
 #include "net/server.hpp"
+#include "serve/log_words.hpp"
 #include "serve/planner.hpp"
 #include "serve/service.hpp"
 #include "serve/stage_log.hpp"
@@ -368,7 +369,7 @@ int run(const Settings& settings) {
   (*server)->stop_accepting();
   while ((*server)->active_requests() > 0 && clock.steady() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  spdlog::info("drained: {}", idle ? "all answered" : "time ran out, the rest was dropped");
+  spdlog::info("drained: {}", serve::drained_words(idle, (*server)->active_requests()));
   if (!idle) std::_Exit(0);  // jobs still hold the service; the process ends without unwinding them
   loop.stop();
   return 0;

@@ -42,7 +42,6 @@ class PcmEncoder final : public Encoder {
   std::string head(std::optional<std::uint64_t>) override { return {}; }
   Result<std::string> encode(std::span<const float> samples) override { return to_s16le(samples); }
   Result<std::string> finish() override { return std::string(); }
-  std::string_view content_type() const override { return audio::content_type(Format::kPcm); }
 };
 
 class WavEncoder final : public Encoder {
@@ -55,7 +54,6 @@ class WavEncoder final : public Encoder {
   }
   Result<std::string> encode(std::span<const float> samples) override { return to_s16le(samples); }
   Result<std::string> finish() override { return std::string(); }
-  std::string_view content_type() const override { return audio::content_type(Format::kWav); }
 
  private:
   int sample_rate_;

@@ -54,7 +54,6 @@ class Encoder {
   virtual base::Result<std::string> encode(std::span<const float> samples) = 0;
   virtual base::Result<std::string> finish() = 0;
   virtual std::size_t kept_bytes() const { return 0; }  // coded, and returned by finish() only
-  virtual std::string_view content_type() const = 0;
 };
 
 }  // namespace headroom::audio

@@ -20,7 +20,6 @@ TEST(Encoder, WavInOnePieceCarriesItsTrueLength) {
   all += *(*e)->finish();
   EXPECT_EQ(all.size(), kWavHeaderBytes + 200);
   EXPECT_EQ(all.substr(0, kWavHeaderBytes), wav_header(24000, 200));
-  EXPECT_EQ((*e)->content_type(), "audio/wav");
 }
 
 TEST(Encoder, StreamedWavSaysUnknownEvenIfALengthIsGiven) {
@@ -34,7 +33,6 @@ TEST(Encoder, PcmIsBareSamples) {
   ASSERT_TRUE(e);
   EXPECT_EQ((*e)->head({}), "");
   EXPECT_EQ((*e)->encode(std::vector<float>(3, 0.0F))->size(), 6U);
-  EXPECT_EQ((*e)->content_type(), "audio/pcm");
 }
 
 TEST(Encoder, OffersEveryFormatAtEveryRateWithItsMediaType) {
@@ -45,10 +43,11 @@ TEST(Encoder, OffersEveryFormatAtEveryRateWithItsMediaType) {
     for (const int rate : kSampleRates) {
       const auto e = Encoder::create(*format, rate, true);
       ASSERT_TRUE(e) << name << " " << rate << ": " << e.error().message;
-      EXPECT_EQ((*e)->content_type(), content_type(*format));
     }
     EXPECT_EQ(Encoder::create(*format, 12000, true).error().context, "unsupported_sample_rate");
   }
+  EXPECT_EQ(content_type(Format::kWav), "audio/wav");
+  EXPECT_EQ(content_type(Format::kPcm), "audio/pcm");
   EXPECT_EQ(content_type(Format::kMp3), "audio/mpeg");
   EXPECT_EQ(content_type(Format::kOpus), "audio/ogg; codecs=opus");
   EXPECT_EQ(content_type(Format::kFlac), "audio/flac");

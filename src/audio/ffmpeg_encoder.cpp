@@ -116,7 +116,6 @@ class FfmpegEncoder final : public Encoder {
   Result<std::string> encode(std::span<const float> samples) override;
   Result<std::string> finish() override;
   std::size_t kept_bytes() const override { return sink_.bytes.size(); }
-  std::string_view content_type() const override { return audio::content_type(row_.format); }
 
  private:
   Result<void> open_codec(int rate);

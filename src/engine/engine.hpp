@@ -36,7 +36,7 @@ struct Segment {
   std::size_t characters = 0;  // of the text it came from; the paced engine derives its duration from it
   std::chrono::steady_clock::time_point
       ready{};        // when it could have been started; the paced engine's timeline
-  bool first = true;  // first segment of its request; the paced engine serves once per request
+  bool first = true;  // it has a service of its own; false: the paced engine serves it with the one before
 };
 
 class Engine {

@@ -5,8 +5,8 @@
 // Thread safety: Exchange and Server may be used from any thread. The handler runs on a loop thread and must
 // not block; it may keep the Exchange and answer later. An Exchange dropped without an answer sends 500, and
 // so does a handler that throws. Errors: kIo from start() when the address cannot be bound (names it),
-// kInvalidData when a certificate or key cannot be used (names the file). After
-// start nothing stops the accept loop. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes
+// kInvalidData when a certificate or key cannot be used (names the file). No error ends accepting, only
+// stop_accepting() and the destructor do. Wire rules: RFC 9112. A streamed answer is chunked; abort() closes
 // without the final chunk, so that the client sees a broken transfer and never a short success. To a client
 // of HTTP/1.0 it is sent bare and ends with the connection: by a good end (FIN, and TLS's good-bye) if it is
 // whole, by a reset if not, which is all that HTTP/1.0 can tell.
@@ -58,7 +58,7 @@ struct ServerOptions {
   std::size_t max_header_bytes = 16U << 10U;
   std::chrono::seconds idle_timeout{75};              // between requests on a kept connection
   std::chrono::milliseconds request_timeout{30'000};  // from first byte to whole request
-  std::chrono::seconds write_timeout{60};             // no progress while writing
+  std::chrono::milliseconds write_timeout{60'000};    // no progress while writing
   // Counts and bounds the finished answers that clients have not taken yet; not null.
   std::shared_ptr<UnsentAnswers> unsent_answers =
       std::make_shared<UnsentAnswers>(UnsentAnswers::kDefaultLimit);

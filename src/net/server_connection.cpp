@@ -13,7 +13,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/http.hpp>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include "net/answer_bytes.hpp"
 #include "net/outbox.hpp"
@@ -35,6 +37,18 @@ constexpr std::size_t kWriteBytes = 64U
                                     << 10U;  // enough for a write; what is ready beyond it waits for the next
 constexpr std::size_t kLingerBytes =
     4U << 20U;  // read and dropped after a refusal, so that it reaches the client
+
+// What is written leaves at once. And the kernel, which would take megabytes of an answer and call a socket
+// writable again only when a third of them has gone, keeps no more than this besides what is on its way: else
+// a client that reads at the pace of playback seems to take nothing for minutes, and pings reach it as late.
+// Half of it gone makes the socket writable (tcp(7), TCP_NOTSENT_LOWAT).
+constexpr int kKernelUnsentBytes = 32 << 10;
+void set_options(asio::ip::tcp::socket& socket) {
+  boost::system::error_code ignored;  // a client that is gone already shows when its request is read
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  (void)::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kKernelUnsentBytes,
+                     sizeof kKernelUnsentBytes);
+}
 
 }  // namespace
 
@@ -300,8 +314,7 @@ asio::awaitable<void> Connection::become_websocket(Outbox::Upgrade upgrade, cons
 }
 
 asio::awaitable<void> Connection::run() {
-  boost::system::error_code ignored;  // a client that is gone already shows when its request is read
-  tcp().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  set_options(tcp().socket());
   if (state_->tls) {
     if (!co_await shake_hands()) co_return;
   }

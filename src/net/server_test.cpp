@@ -200,6 +200,31 @@ TEST(Server, CutsTheSlowestReaderOfStreamsThatHaveEndedToo) {
   EXPECT_TRUE(becomes([&] { return unsent.bytes() == 0; }));
 }
 
+// The pace is that of playback, in small: the time for a write is passed several times over before a client
+// has taken as much as the kernel would like to keep of an answer.
+TEST(Server, KeepsWhoReadsSlowlyAndCutsWhoDoesNotRead) {
+  constexpr std::size_t kBody = 12U << 20U;
+  Loop loop(2);
+  ServerOptions options = small_server();
+  options.write_timeout = std::chrono::milliseconds(500);
+  auto server = Server::start(loop, options, [](std::shared_ptr<Exchange> exchange) {
+    exchange->respond({200, {}, std::string(kBody, 'x')});
+  });
+  ASSERT_TRUE(server);
+  RawLink slow((*server)->port());
+  RawLink silent((*server)->port());
+  for (RawLink* link : {&slow, &silent}) {
+    link->send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    link->read_until("\r\n\r\n");
+  }
+  constexpr std::size_t kRate = 800'000;
+  EXPECT_TRUE(slow.read_slowly(std::chrono::milliseconds(1500), kRate));
+  const auto [rest, error] = slow.read_to_end();
+  EXPECT_EQ(rest.size(), kBody - kRate * 3 / 2);
+  EXPECT_EQ(error, 0);
+  EXPECT_LT(silent.read_to_end().first.size(), kBody);
+}
+
 TEST(Server, RefusesALargeBodyBeforeReadingIt) {
   Loop loop(1);
   auto server =

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -33,9 +35,9 @@ class RawLink {
     return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
   std::string read_bytes(std::size_t count) {
-    std::string out;
-    char byte = 0;
-    while (out.size() < count && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
+    std::string out(count, '\0');
+    const auto got = ::recv(fd_, out.data(), count, MSG_WAITALL);
+    out.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return out;
   }
   std::string read_until(std::string_view end) {
@@ -43,6 +45,17 @@ class RawLink {
     char byte = 0;
     while (!out.ends_with(end) && ::recv(fd_, &byte, 1, 0) == 1) out.push_back(byte);
     return out;
+  }
+  // Takes a little at a time, `bytes_a_second` in all, as who plays what it hears does. False: the end came.
+  bool read_slowly(std::chrono::milliseconds time, std::size_t bytes_a_second) {
+    constexpr auto kStep = std::chrono::milliseconds(20);
+    std::string some(bytes_a_second * kStep.count() / 1000, '\0');
+    for (auto passed = kStep; passed <= time; passed += kStep) {
+      std::this_thread::sleep_for(kStep);
+      if (::recv(fd_, some.data(), some.size(), MSG_WAITALL) != static_cast<ssize_t>(some.size()))
+        return false;
+    }
+    return true;
   }
   // All that comes; the errno that ended it, 0 for a good end.
   std::pair<std::string, int> read_to_end() {

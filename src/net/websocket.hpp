@@ -6,8 +6,8 @@
 // and must not block. on_close comes exactly once, also when opening fails, and is the last event. A message
 // over the limit ends the connection with 1009, a broken frame with 1002, bad UTF-8 in a text with 1007. A
 // peer that answers no ping is cut after twice `ping_after` (not while paused: its answer is not read then),
-// one that takes nothing off the wire after `write_timeout`, and a connection without a message either way
-// after `idle_limit` is closed with 1001.
+// one that takes longer than `write_timeout` for the message that is being written, and a connection without
+// a message either way after `idle_limit` is closed with 1001.
 #pragma once
 
 #include <chrono>

@@ -224,6 +224,27 @@ TEST_F(EchoTest, DrainedIsToldWhenTheSocketTookEverythingOrItEnded) {
   EXPECT_EQ(socket->buffered_bytes(), 0U);
 }
 
+TEST_F(EchoTest, KeepsWhoReadsSlowlyAndCutsWhoDoesNotRead) {
+  constexpr std::size_t kMessages = 384;
+  constexpr std::size_t kMessage = 32U << 10U;
+  start({.write_timeout = std::chrono::milliseconds(500)});
+  const auto send_much = [&](RawLink& link) {
+    link.send(masked(0x81, "here"));
+    link.read_bytes(6);
+    for (std::size_t i = 0; i < kMessages; ++i) server_side_->send_binary(std::string(kMessage, 'x'));
+  };
+  RawLink silent = raw();
+  send_much(silent);
+  EXPECT_EQ(wait(server_end_).error->code, base::ErrorCode::kCancelled);
+  server_end_ = {};
+  RawLink slow = raw();
+  send_much(slow);
+  constexpr std::size_t kRate = 800'000;
+  ASSERT_TRUE(slow.read_slowly(std::chrono::milliseconds(1500), kRate));
+  const std::size_t rest = kMessages * (kMessage + 4) - kRate * 3 / 2;
+  EXPECT_EQ(slow.read_bytes(rest).size(), rest);
+}
+
 TEST_F(EchoTest, AnswersPingsAndJoinsFragments) {
   start();
   RawLink link = raw();

@@ -81,7 +81,6 @@ class WsSession final : public WebSocket, public std::enable_shared_from_this<Ws
   std::optional<Clock::time_point> writing_since_;  // on the strand
   std::atomic<bool> paused_{false};
   bool cut_ = false;  // on the strand
-  bool idle_ = false;
   mutable std::mutex mutex_;
   Queue queue_;
 };

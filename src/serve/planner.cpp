@@ -33,9 +33,10 @@ Planner text_planner(std::shared_ptr<const text::Frontend> frontend) {
     const auto language = request.lang.empty() ? text::language_of_voice(request.voice.front().name)
                                                : text::parse_language(request.lang);
     if (!language) return tl::unexpected(language.error());
-    auto segments = frontend->segments(request.text, *language, request.normalise, request.speed);
-    if (!segments) return tl::unexpected(segments.error());
     SpeechPlan plan;
+    auto segments =
+        frontend->segments(request.text, *language, request.normalise, request.speed, &plan.dropped_symbols);
+    if (!segments) return tl::unexpected(segments.error());
     for (auto& segment : *segments) {
       PlannedSegment planned;
       planned.segment.tokens = std::move(segment.tokens);

@@ -34,6 +34,16 @@ TEST(Planner, CutsSlowSpeechIntoSegmentsOfFewerTokens) {
   EXPECT_GT(slow->segments.size(), 3 * usual->segments.size());
 }
 
+TEST(Planner, TellsWhatOfTheTextHasNoSound) {
+  auto frontend = text::Frontend::create({.model_dir = "tests/golden/text/model", .use_espeak = false});
+  ASSERT_TRUE(frontend);
+  const Planner plan = text_planner(std::move(*frontend));
+  SpeechRequest request = request_at(1.0F);
+  EXPECT_EQ(plan(request)->dropped_symbols, 0U);
+  request.text = "你好 hello 🙂";
+  EXPECT_EQ(plan(request)->dropped_symbols, 3U);
+}
+
 TEST(Planner, ThePacedEngineServesARequestOrEachSentence) {
   SpeechRequest request = request_at(1.0F);
   request.text = "One here. Two here. Three";

@@ -18,9 +18,12 @@ Scheduler::Scheduler(int workers, Order order) : later_{order} {
   for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work_on(); });
 }
 
-Scheduler::~Scheduler() {
+Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::stop() {
   state_.lock()->stopping = true;
   changed_.notify_all();
+  workers_.clear();
 }
 
 void Scheduler::submit(base::SteadyTime deadline, std::uint64_t request, std::function<void()> work) {

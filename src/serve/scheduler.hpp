@@ -3,8 +3,8 @@
 // It knows nothing of requests or engines. Order: by deadline, then by arrival; both FIFOs, kept for
 // comparison, ignore deadlines. The
 // queue is bounded by admission, so it has no limit of its own. Thread safety: submit() from any thread; work
-// runs on a worker, which outlives whatever it throws. The destructor lets running work end and drops what is
-// queued.
+// runs on a worker, which outlives whatever it throws. stop() lets running work end, ends the workers and
+// runs nothing more; the destructor calls it.
 #pragma once
 
 #include <condition_variable>
@@ -29,6 +29,7 @@ class Scheduler {
  public:
   Scheduler(int workers, Order order);
   ~Scheduler();
+  void stop();  // not from a worker
   // `request` is the arrival number of the request.
   void submit(base::SteadyTime deadline, std::uint64_t request, std::function<void()> work);
   std::size_t queued() const;

@@ -51,6 +51,23 @@ TEST(Scheduler, OutlivesWorkThatThrows) {
   done.get_future().wait();
 }
 
+TEST(Scheduler, LetsRunningWorkEndWhenItStopsAndRunsNoMore) {
+  std::promise<void> begun;
+  bool ended = false;
+  bool more = false;
+  Scheduler scheduler(1, Order::kEarliestDeadline);
+  scheduler.submit({}, 0, [&] {
+    begun.set_value();
+    std::this_thread::yield();
+    ended = true;
+  });
+  begun.get_future().wait();
+  scheduler.stop();
+  EXPECT_TRUE(ended);
+  scheduler.submit({}, 2, [&] { more = true; });
+  EXPECT_FALSE(more);
+}
+
 TEST(Scheduler, KnowsFifoOfSegmentsAndOfRequests) {
   EXPECT_EQ(order_of(Order::kFifo, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{0, 1, 2, 3}));
   EXPECT_EQ(order_of(Order::kFifoRequests, {1, 1, 1, 1}, {1, 0, 1, 0}), (std::vector{1, 3, 0, 2}));

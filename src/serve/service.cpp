@@ -28,7 +28,7 @@ void not_loaded(net::Exchange& exchange) {
 
 }  // namespace
 
-// What exists only once the engine is there. Destroyed in reverse order: workers stop before the engine goes.
+// What exists only once the engine is there.
 struct Service::Running {
   Running(Service& service, std::unique_ptr<engine::Engine> given, Planner planner)
       : engine(std::move(given)),
@@ -47,6 +47,12 @@ struct Service::Running {
                 service.options_.log_text},
         session_context{context, service.admission_, text_loop, [&service] { return service.next_number_++; },
                         [&service] { return service.barred(); }} {}
+  // The steps of jobs run on these threads (a worker may still be speaking what nobody waits for any more),
+  // use all that stands here and hand each other work: both end before any of it goes.
+  ~Running() {
+    text_loop.stop();
+    scheduler.stop();
+  }
   std::unique_ptr<engine::Engine> engine;
   Metrics metrics;
   Scheduler scheduler;

@@ -21,8 +21,9 @@ class SessionSink final : public SpeechSink {
  public:
   static constexpr std::size_t kFrameBytes = 32U << 10U;  // even: a frame of PCM never ends within a sample
 
-  SessionSink(std::shared_ptr<net::WebSocket> socket, std::string id, std::function<void()> ended)
-      : socket_(std::move(socket)), id_(std::move(id)), ended_(std::move(ended)) {}
+  // `end` sends the last message it is given, and does what else belongs to the end.
+  SessionSink(std::shared_ptr<net::WebSocket> socket, std::string id, std::function<void(std::string)> end)
+      : socket_(std::move(socket)), id_(std::move(id)), end_(std::move(end)) {}
 
   const std::string& request_id() const override { return id_; }
   void begin(const SpeechStart& start) override { say(start_json(start, id_)); }
@@ -47,9 +48,8 @@ class SessionSink final : public SpeechSink {
     {
       std::lock_guard lock(mutex_);
       if (std::exchange(closed_, true)) return;
-      socket_->send_text(std::move(last));
     }
-    ended_();
+    end_(std::move(last));
   }
 
  private:
@@ -59,7 +59,7 @@ class SessionSink final : public SpeechSink {
   }
   const std::shared_ptr<net::WebSocket> socket_;
   const std::string id_;
-  const std::function<void()> ended_;
+  const std::function<void(std::string)> end_;
   std::mutex mutex_;
   bool closed_ = false;  // guarded by mutex_
 };

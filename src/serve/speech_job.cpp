@@ -13,8 +13,6 @@
 namespace headroom::serve {
 namespace {
 
-constexpr std::size_t kBufferedLimit = 64U << 10U;  // about 1.4 s of 24 kHz PCM waiting in the socket's queue
-
 std::string_view outcome_of(const ApiFailure& failure) {
   return api_error_row(failure.error).status < 500 ? "rejected" : "failed";
 }
@@ -41,7 +39,7 @@ void SpeechJob::watch_client() {
 // A worker may be writing the figures of this job at this moment; only what never changes is read here.
 bool SpeechJob::cancel(std::string_view outcome) {
   if (!close(outcome)) return false;
-  spdlog::info("request id={} route={} outcome={}", log_id(sink_->request_id()), route_, outcome);
+  spdlog::info("{}", request_end(sink_->request_id(), route_, outcome));
   return true;
 }
 
@@ -130,8 +128,8 @@ void SpeechJob::attempt(const std::function<void()>& step) {
 // A step may be running: the figures are its own.
 void SpeechJob::refuse(const ApiFailure& failure) {
   if (!end_badly(failure)) return;
-  spdlog::info("request id={} route={} outcome={} error={}", log_id(sink_->request_id()), route_,
-               outcome_of(failure), api_error_row(failure.error).code);
+  spdlog::info(
+      "{}", request_end(sink_->request_id(), route_, outcome_of(failure), api_error_row(failure.error).code));
   sink_->fail(failure);
 }
 

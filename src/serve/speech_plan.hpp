@@ -25,7 +25,7 @@ struct PlannedSegment {
 
 struct SpeechPlan {
   std::vector<PlannedSegment> segments;  // at least one
-  std::size_t dropped_symbols = 0;
+  std::size_t dropped_symbols = 0;       // of the text: they have no sound and were left out
 };
 
 // Text to segments. Called from several threads at once. An error's context is an API error code

@@ -1,7 +1,6 @@
 // Turns messages into requests and answers them in order.
 #include "serve/speech_session.hpp"
 
-#include <atomic>
 #include <deque>
 #include <mutex>
 
@@ -11,10 +10,12 @@
 
 #include "serve/ended_pieces.hpp"
 #include "serve/gathered_text.hpp"
+#include "serve/log_words.hpp"
 #include "serve/request_fields.hpp"
 #include "serve/request_json.hpp"
 #include "serve/session_sink.hpp"
 #include "serve/speech_json.hpp"
+#include "serve/unheard.hpp"
 
 namespace headroom::serve {
 namespace {
@@ -23,7 +24,6 @@ using nlohmann::json;
 constexpr std::string_view kRoute = "/invocations-bidirectional-stream";
 constexpr std::size_t kMaxPipelined = 64;
 constexpr std::size_t kMaxIdBytes = 128;
-constexpr int kMaxUnheard = 1000;  // errors that wait in the socket's queue
 // A piece that ends like a sentence is taken as one when nothing follows it for this long.
 constexpr auto kPause = std::chrono::milliseconds(150);
 
@@ -47,7 +47,7 @@ struct Turn {
 class SessionImpl final : public SpeechSession, public std::enable_shared_from_this<SessionImpl> {
  public:
   SessionImpl(SessionContext& context, std::shared_ptr<net::WebSocket> socket, std::string id)
-      : context_(context), socket_(std::move(socket)), id_(std::move(id)) {}
+      : context_(context), socket_(std::move(socket)), id_(std::move(id)), unheard_(socket_) {}
 
   void on_message(const std::string& message);
   void on_close(const net::WsEnd& end);
@@ -60,16 +60,19 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   void speak(const json& message, std::string id);
   void speak_piece(const json& message, std::string id);
   TurnPtr admit(const json& message, const std::string& id, bool piece);
-  void refused(const ApiFailure& failure, std::string_view id);
+  TurnPtr turn_away(const ApiFailure& failure, std::string_view id);
+  void refuse(const ApiFailure& failure, std::string_view id);
+  void note_end(std::string_view id, std::string_view outcome, const ApiFailure* why = nullptr);
   void add_piece(const TurnPtr& turn, const tl::expected<TextPiece, ApiFailure>& piece);
   void cancel(const std::string& id);
   void say_error(const ApiFailure& failure, std::string_view id);
   TurnPtr find(const std::string& id);
   void run_front(Lock& lock);
+  bool client_is_behind();
   void feed(Turn& turn);
   bool erase(const TurnPtr& turn);
   bool take_out(const TurnPtr& turn);
-  void turn_ended(const TurnPtr& turn);
+  void end_turn(const TurnPtr& turn, std::string last);
   void after_pause(const TurnPtr& turn, std::uint64_t piece_count);
   void watch_pieces(const TurnPtr& turn, base::Duration wait);
   void fail_turn(const TurnPtr& turn, const ApiFailure& failure);
@@ -78,23 +81,19 @@ class SessionImpl final : public SpeechSession, public std::enable_shared_from_t
   SessionContext& context_;
   const std::shared_ptr<net::WebSocket> socket_;
   const std::string id_;
-  std::atomic<int> unheard_errors_{0};
+  Unheard unheard_;
   std::mutex mutex_;  // guards what follows
   std::deque<TurnPtr> turns_;
   EndedPieces ended_pieces_;
   std::uint64_t unnamed_ = 0;
   bool ended_ = false;
+  bool waits_for_client_ = false;  // to take what it was sent; then the first turn is looked at
   std::optional<std::pair<std::uint16_t, std::string>> leaving_;  // close with this when nothing is left
 };
 
 void SessionImpl::say_error(const ApiFailure& failure, std::string_view id) {
-  if (++unheard_errors_ > kMaxUnheard) return socket_->cut();  // who talks nonsense and never listens
   socket_->send_text(error_json(failure, id));
-  if (unheard_errors_ == 1) {
-    socket_->on_drained(0, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->unheard_errors_ = 0;
-    });
-  }
+  unheard_.count();
 }
 
 void SessionImpl::on_message(const std::string& message) {
@@ -156,7 +155,7 @@ void SessionImpl::speak_piece(const json& message, std::string id) {
     if (!final) return;
     context_.jobs.metrics.offered(kRoute);
     context_.admission.count_refused();
-    return refused({ApiError::kMissingText, "the pieces of this request hold no text; send words"}, id);
+    return refuse({ApiError::kMissingText, "the pieces of this request hold no text; send words"}, id);
   }
   if (!turn) turn = admit(message, id, true);
   if (!turn) {
@@ -167,10 +166,25 @@ void SessionImpl::speak_piece(const json& message, std::string id) {
   run_front(lock);
 }
 
-void SessionImpl::refused(const ApiFailure& failure, std::string_view id) {
+// Of a request without a job: a job notes its end itself.
+void SessionImpl::note_end(std::string_view id, std::string_view outcome, const ApiFailure* why) {
+  const std::string_view code = why != nullptr ? api_error_row(why->error).code : "";
+  if (why != nullptr) context_.jobs.metrics.rejected(code);
+  context_.jobs.metrics.outcome(kRoute, outcome);
+  spdlog::info("{}", request_end(id, kRoute, outcome, code));
+}
+
+void SessionImpl::refuse(const ApiFailure& failure, std::string_view id) {
+  note_end(id, "rejected", &failure);
+  say_error(failure, id);
+}
+
+// At a limit: without a line, which would be work for each request that is too many.
+SessionImpl::TurnPtr SessionImpl::turn_away(const ApiFailure& failure, std::string_view id) {
   context_.jobs.metrics.rejected(api_error_row(failure.error).code);
   context_.jobs.metrics.outcome(kRoute, "rejected");
   say_error(failure, id);
+  return nullptr;
 }
 
 // Null: it was refused and the client told.
@@ -185,30 +199,28 @@ SessionImpl::TurnPtr SessionImpl::admit(const json& message, const std::string& 
   }
   if (barred) {
     context_.admission.count_refused();
-    return refused(*barred, id), nullptr;
+    return turn_away(*barred, id);
   }
   auto ticket = context_.admission.enter();
   if (!ticket) {
-    refused({ApiError::kQueueSaturated,
-             fmt::format("{} requests are outstanding, the limit of this instance; retry later",
-                         context_.admission.limit())},
-            id);
-    return nullptr;
+    return turn_away({ApiError::kQueueSaturated,
+                      fmt::format("{} requests are outstanding, the limit of this instance; retry later",
+                                  context_.admission.limit())},
+                     id);
   }
   metrics.accepted(kRoute);
   auto parsed = read_session_request(message, piece, context_.jobs.limits, context_.jobs.voices);
-  if (!parsed) return refused(parsed.error(), id), nullptr;
+  if (!parsed) return refuse(parsed.error(), id), nullptr;
   auto turn = std::make_shared<Turn>();
   turn->id = id;
   turn->pieces = piece;
   turn->ticket = std::move(ticket);
   turn->request = std::move(*parsed);
   if (piece) turn->request->text.clear();
-  turn->sink = std::make_shared<SessionSink>(socket_, turn->id,
-                                             [weak = weak_from_this(), ended = std::weak_ptr(turn)] {
-                                               if (const auto self = weak.lock())
-                                                 self->turn_ended(ended.lock());
-                                             });
+  turn->sink = std::make_shared<SessionSink>(
+      socket_, turn->id, [weak = weak_from_this(), ended = std::weak_ptr(turn)](std::string last) {
+        if (const auto self = weak.lock()) self->end_turn(ended.lock(), std::move(last));
+      });
   turns_.push_back(turn);
   socket_->set_busy(true);
   return turn;
@@ -257,9 +269,7 @@ void SessionImpl::fail_turn(const TurnPtr& turn, const ApiFailure& failure) {
       if (!job && !self->take_out(turn)) return;
     }
     if (job) return job->refuse(failure);
-    auto& metrics = self->context_.jobs.metrics;
-    metrics.rejected(api_error_row(failure.error).code);
-    metrics.outcome(kRoute, "rejected");
+    self->note_end(turn->id, "rejected", &failure);
     turn->sink->fail(failure);
   });
 }
@@ -292,6 +302,7 @@ void SessionImpl::run_front(Lock& lock) {
   if (turn.failed) return;  // its end calls again
   if (turn.job) return feed(turn);
   if (turn.pieces && !turn.text.has_sentences() && !turn.text.final()) return;  // nothing to say yet
+  if (client_is_behind()) return;
   turn.job = std::make_shared<SpeechJob>(context_.jobs, turn.sink, std::move(turn.ticket),
                                          std::string(kRoute), context_.next_number());
   auto request = std::make_shared<SpeechRequest>(std::move(*turn.request));
@@ -300,6 +311,23 @@ void SessionImpl::run_front(Lock& lock) {
     job->attempt([&] { pieces ? job->open(std::move(*request)) : job->prepare(std::move(*request)); });
   });
   feed(turn);
+}
+
+// Under the lock. Nothing counts a request that has ended, so its audio must be taken before more is made:
+// else many short ones would heap up before a client that reads slowly.
+bool SessionImpl::client_is_behind() {
+  if (socket_->buffered_bytes() <= kBufferedLimit) return false;
+  if (std::exchange(waits_for_client_, true)) return true;
+  socket_->on_drained(kBufferedLimit, [weak = weak_from_this()] {
+    const auto session = weak.lock();
+    if (!session) return;
+    session->context_.text_loop.post([session] {  // not here: this may run at once, under the lock
+      Lock lock(session->mutex_);
+      session->waits_for_client_ = false;
+      session->run_front(lock);
+    });
+  });
+  return true;
 }
 
 void SessionImpl::feed(Turn& turn) {
@@ -327,13 +355,17 @@ void SessionImpl::cancel(const std::string& id) {
         {ApiError::kNotFound, fmt::format("no request '{}' is running in this session", shown(id))}, id);
   }
   if (job && !job->cancel("cancelled")) return;  // its end is on its way already
-  if (!job) context_.jobs.metrics.outcome(kRoute, "cancelled");
+  if (!job) note_end(id, "cancelled");
   turn->sink->end(cancelled_json(id));
+  unheard_.count();
 }
 
-void SessionImpl::turn_ended(const TurnPtr& turn) {
+// All of it under the lock: the client may answer the last message with its next request, which then finds
+// id and place free, and nothing of the next turn overtakes it.
+void SessionImpl::end_turn(const TurnPtr& turn, std::string last) {
   Lock lock(mutex_);
   if (turn) erase(turn);
+  socket_->send_text(std::move(last));
   if (turns_.empty()) socket_->set_busy(false);
   run_front(lock);
   close_if_done(lock);
@@ -361,7 +393,7 @@ void SessionImpl::on_close(const net::WsEnd& end) {
     if (turn->job)
       turn->job->cancel("aborted");
     else
-      context_.jobs.metrics.outcome(kRoute, "aborted");
+      note_end(turn->id, "aborted");
   }
   spdlog::info("session id={} route={} close_code={}{}", id_, kRoute, end.code,
                end.error ? " error=\"" + end.error->message + '"' : "");

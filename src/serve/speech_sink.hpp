@@ -5,6 +5,7 @@
 // on_gone and on_drained go; the rest is called by one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 #include "serve/api_error.hpp"
 
 namespace headroom::serve {
+
+// With more than this waiting for a client nothing more is made for it: about 1.4 s of 24 kHz PCM.
+inline constexpr std::size_t kBufferedLimit = 64U << 10U;
 
 struct SpeechStart {
   std::string_view content_type;

@@ -2,7 +2,6 @@
 #include "text/frontend.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_map>
 
 #include "base/guarded.hpp"
@@ -94,7 +93,6 @@ struct Frontend::State {
         gb(gb_lexicon, true, [this](std::string_view w) { return fallback(w, true); }) {}
 
   std::optional<std::string> fallback(std::string_view word, bool british_english) const {
-    fallback_words.fetch_add(1, std::memory_order_relaxed);
     if (!options.use_espeak) return std::nullopt;
     std::string key = (british_english ? "b:" : "a:") + std::string(word);
     if (auto cached = cache.find(key)) return cached;
@@ -147,9 +145,6 @@ struct Frontend::State {
   English us;
   English gb;
   mutable PhonemeCache cache;
-  mutable std::atomic<std::uint64_t> texts{0};
-  mutable std::atomic<std::uint64_t> dropped_symbols{0};
-  mutable std::atomic<std::uint64_t> fallback_words{0};
 };
 
 Frontend::Frontend(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -169,8 +164,8 @@ Result<std::unique_ptr<Frontend>> Frontend::create(const FrontendOptions& option
 }
 
 Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, Language language,
-                                                    NormaliseOptions normalise, double speed) const {
-  state_->texts.fetch_add(1, std::memory_order_relaxed);
+                                                    NormaliseOptions normalise, double speed,
+                                                    std::size_t* dropped_symbols) const {
   if (!is_english(language) && !(state_->options.use_espeak && Espeak::instance().available())) {
     return fail(
         ErrorCode::kUnsupported,
@@ -185,7 +180,7 @@ Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, 
                           : state_->foreign(pieces, language, dropped);
   std::vector<TextSegment> out =
       cut_into_segments(units, state_->vocab, limits_at(state_->options.limits, speed), dropped);
-  state_->dropped_symbols.fetch_add(dropped, std::memory_order_relaxed);
+  if (dropped_symbols != nullptr) *dropped_symbols += dropped;
   if (out.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "the text holds nothing that can be spoken in " + std::string(language_name(language)) +
@@ -193,10 +188,6 @@ Result<std::vector<TextSegment>> Frontend::segments(std::string_view utf8_text, 
                 "unspeakable_text");
   }
   return out;
-}
-
-FrontendCounts Frontend::counts() const {
-  return {state_->texts.load(), state_->dropped_symbols.load(), state_->fallback_words.load()};
 }
 
 std::string Frontend::status() const {

@@ -61,12 +61,6 @@ struct FrontendOptions {
   SegmentLimits limits;
 };
 
-struct FrontendCounts {
-  std::uint64_t texts = 0;
-  std::uint64_t dropped_symbols = 0;  // symbols nobody can speak, left out
-  std::uint64_t fallback_words = 0;   // words that espeak-ng or spelling had to say
-};
-
 class Frontend {
  public:
   static base::Result<std::unique_ptr<Frontend>> create(const FrontendOptions& options);
@@ -74,9 +68,10 @@ class Frontend {
 
   // `normalise`: kinds to leave as they are written; English only, the other languages are read by espeak-ng.
   // `speed`: of the speech, as the engine will be told; slow speech is cut into segments of fewer tokens.
+  // `dropped_symbols`, where given, grows by what of the text nobody can speak and was left out.
   base::Result<std::vector<TextSegment>> segments(std::string_view utf8_text, Language language,
-                                                  NormaliseOptions normalise = {}, double speed = 1.0) const;
-  FrontendCounts counts() const;
+                                                  NormaliseOptions normalise = {}, double speed = 1.0,
+                                                  std::size_t* dropped_symbols = nullptr) const;
   // One sentence for the log: which espeak-ng speaks unknown words, or what happens without it.
   std::string status() const;
 

@@ -70,19 +70,20 @@ TEST_F(FrontendTest, RefusesTextWithNothingToSpeak) {
 
 TEST_F(FrontendTest, SpeaksWhatIsLeftAndCountsTheRest) {
   const auto f = make(false);
-  const auto segments = f->segments("你好 hello 🙂", Language::kAmerican);
+  std::size_t dropped = 0;
+  const auto segments = f->segments("你好 hello 🙂", Language::kAmerican, {}, 1.0, &dropped);
   ASSERT_TRUE(segments);
   EXPECT_EQ(segments->at(0).phonemes, "həlˈO");
-  EXPECT_EQ(f->counts().dropped_symbols, 3U);
-  EXPECT_EQ(f->counts().texts, 1U);
+  EXPECT_EQ(dropped, 3U);
 }
 
 TEST_F(FrontendTest, SpeaksTheWordThatTouchesAnotherScript) {
   const auto f = make(false);
-  const auto segments = f->segments("hello東京", Language::kAmerican);
+  std::size_t dropped = 0;
+  const auto segments = f->segments("hello東京", Language::kAmerican, {}, 1.0, &dropped);
   ASSERT_TRUE(segments);
   EXPECT_EQ(segments->at(0).phonemes, "həlˈO");
-  EXPECT_EQ(f->counts().dropped_symbols, 2U);
+  EXPECT_EQ(dropped, 2U);
 }
 
 TEST_F(FrontendTest, KeepsEveryWordOfALongTextWithoutPunctuation) {

@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
   fmt::print(stderr, "loaded in {:.1f} ms; {}\n", ms(before), (*frontend)->status());
   for (std::string line; std::getline(std::cin, line);) {
     const auto start = std::chrono::steady_clock::now();
-    const auto segments = (*frontend)->segments(line, *language);
+    std::size_t dropped = 0;
+    const auto segments = (*frontend)->segments(line, *language, {}, 1.0, &dropped);
     const double took = ms(start);
     fmt::print("> {}\n", line.substr(0, 300));
     if (!segments) {
@@ -44,8 +45,7 @@ int main(int argc, char** argv) {
       fmt::print("  {:3} tokens, pause {:.2f} s: {}\n      {}\n", s.tokens.size(), s.pause_after_s, s.text,
                  s.phonemes);
     }
-    fmt::print("  {} segments in {:.2f} ms, {} symbols dropped so far\n", segments->size(), took,
-               (*frontend)->counts().dropped_symbols);
+    fmt::print("  {} segments in {:.2f} ms, {} symbols dropped\n", segments->size(), took, dropped);
   }
   return 0;
 }

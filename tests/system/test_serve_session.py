@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import json
 import signal
+import time
 
 import pytest
 import requests
@@ -49,6 +50,28 @@ def test_pipelined_requests_are_answered_in_order_and_whole(serve):
             link.send(json.dumps({"text": "word " * (number + 1), "request_id": str(number)}))
         lengths = [len(hear(link, str(number)).audio) for number in range(5)]
     assert lengths == sorted(lengths) and len(set(lengths)) == 5
+
+
+def test_a_slow_reader_holds_back_its_next_requests_and_loses_nothing(serve):
+    text = "word " * 60  # about 20 s of audio: 1 MB
+    count = 40
+
+    def spoken_s():
+        return float(metric(serve, "headroom_audio_seconds_total"))
+
+    before = spoken_s()
+    with session(serve, max_queue=1) as link:  # who does not receive() does not read either
+        for number in range(count):
+            link.send(json.dumps({"text": text, "request_id": str(number)}))
+        wait_for(lambda: spoken_s() > before)
+        seen = [spoken_s()]
+        while len(seen) < 2 or seen[-1] != seen[-2]:  # until nothing more is spoken
+            time.sleep(0.3)
+            seen.append(spoken_s())
+        held = int(metric(serve, "headroom_outstanding_requests"))
+        assert held > count // 2
+        audio = {len(hear(link, str(number)).audio) for number in range(count)}
+    assert len(audio) == 1 and spoken_s() - before == pytest.approx(count * audio.pop() / 48000, rel=0.01)
 
 
 def test_a_request_without_an_id_gets_one(serve):
