@@ -18,10 +18,10 @@ using base::ErrorCode;
 constexpr auto kTagSettle = std::chrono::seconds(2);
 constexpr auto kClaimLimit = std::chrono::seconds(1);  // from reading the tag to having written it
 constexpr auto kPoll = std::chrono::milliseconds(500);
-constexpr auto kPatience = std::chrono::minutes(60);   // SPEC 2.4: an instance may take long
-constexpr auto kLoginGrace = std::chrono::minutes(5);  // for rejected credentials to be renewed
+constexpr auto kPatience = std::chrono::minutes(60);    // SPEC 2.4: an instance may take long
+constexpr auto kLoginGrace = std::chrono::minutes(5);   // for rejected credentials to be renewed
 constexpr auto kNoRoomGrace = std::chrono::minutes(2);  // for quota or capacity that others hold
-constexpr auto kTakenBack = std::chrono::seconds(10);  // InService with another count, for so long
+constexpr auto kTakenBack = std::chrono::seconds(10);   // InService with another count, for so long
 constexpr int kAsks = 3;
 
 // SageMaker refuses a change while the endpoint is Updating; that passes.
@@ -138,12 +138,11 @@ base::Result<Freeze> Freeze::begin(Session& session, const LiveEndpoint& live,
   freeze.tell_on_second_signal();
   auto held = hold(freeze);
   if (held) return freeze;
-  const Error error = held.error();
-  if (freeze.engaged_) {
-    if (auto back = freeze.restore(); !back) session.complain(base::describe(back.error()));
-  }
+  const auto back = freeze.restore();
   session.interrupt().on_second({});
-  return tl::unexpected(error);
+  if (back) return tl::unexpected(held.error());
+  session.complain(base::describe(held.error()));
+  return tl::unexpected(back.error());  // what still stands is the worse of the two
 }
 
 // From here on everything that was changed is written down before it is changed.

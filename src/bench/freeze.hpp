@@ -78,7 +78,7 @@ base::Duration count_patience(const base::Error& error);
 class Freeze {
  public:
   // Claims the endpoint, suspends scaling, pins the count to `pinned` and waits until it is InService. An
-  // interruption on the way restores what was changed and returns kCancelled.
+  // interruption on the way restores what was changed and returns kCancelled; where that fails, its error.
   static base::Result<Freeze> engage(Session& session, const LiveEndpoint& live, int pinned);
   // Claims the endpoint and notes what stands there, and changes nothing: the policies go on acting. Until
   // will_change() there is nothing to restore but the claim. Scaling is suspended only while restore() sets a
@@ -133,8 +133,8 @@ class Freeze {
   FreezeRecord record_;
   JournalLock lock_;
   bool engaged_ = false;
-  bool steady_ = false;  // InService with as many instances as desired, when it was read
-  bool loose_ = false;   // policies may act
+  bool steady_ = false;        // InService with as many instances as desired, when it was read
+  bool loose_ = false;         // policies may act
   bool untouched_ = false;     // claimed, and nothing of it was changed
   bool variant_gone_ = false;  // found when it was restored
 };

@@ -17,8 +17,8 @@
 namespace headroom::bench {
 
 void block_signals();
-// For commands that have nothing to restore and no Interrupt: the signals, SIGPIPE too, end them as they would
-// any other program.
+// For commands that have nothing to restore and no Interrupt: the signals, SIGPIPE too, end them as they
+// would any other program.
 void take_signals_as_usual();
 
 class Interrupt {

@@ -68,7 +68,8 @@ TEST(FreezeJournal, OfOtherTypesIsSpoiltAndNoCrash) {
 TEST(RestorePatience, WaitsForCredentialsAndGivesRejectedOnesMinutes) {
   using base::ErrorCode;
   EXPECT_LT(count_patience({ErrorCode::kResourceExhausted, "x", {}}), std::chrono::minutes(5));
-  EXPECT_EQ(count_patience({ErrorCode::kConflict, "x", {}}), restore_patience({ErrorCode::kConflict, "x", {}}));
+  EXPECT_EQ(count_patience({ErrorCode::kConflict, "x", {}}),
+            restore_patience({ErrorCode::kConflict, "x", {}}));
   const auto of = [](ErrorCode code, std::string context) { return restore_patience({code, "x", context}); };
   EXPECT_GE(of(ErrorCode::kUnauthenticated, std::string(aws::kNoCredentials) + ": code 6146"),
             std::chrono::minutes(30));

@@ -331,7 +331,7 @@ int run_qmax(const QmaxOptions& options, Session& session) {
                        options.method == "ladder" ? options.rungs.back() : options.max_n);
   if (!rig) return end_with(session, rig.error());
   base::Result<Measured> measured = base::fail(ErrorCode::kInternal, "not measured");
-  bool kept = options.resume;  // they are kept already
+  bool kept = options.resume;   // they are kept already
   base::Result<void> restored;  // a failure does not make what was measured untrue
   if (bare) {
     measured = measure(options, session, *live, **rig, slo_ms, std::move(before), kept);
@@ -344,10 +344,10 @@ int run_qmax(const QmaxOptions& options, Session& session) {
   const auto lost = (*rig)->close_or_warn(session);
   if (!measured) {
     if (kept)
-      session.complain(fmt::format("the rungs{} held so far are kept: the same command with --resume{} goes on "
-                                   "from there",
-                                   options.runs > 1 ? " of this run" : "",
-                                   options.runs > 1 ? " and without --runs" : ""));
+      session.complain(
+          fmt::format("the rungs{} held so far are kept: the same command with --resume{} goes on "
+                      "from there",
+                      options.runs > 1 ? " of this run" : "", options.runs > 1 ? " and without --runs" : ""));
     const int code = end_with(session, measured.error());
     return restored ? code : end_with(session, restored.error());
   }

@@ -22,7 +22,7 @@ using base::fail;
 using base::Result;
 using Json = nlohmann::json;
 
-constexpr std::int64_t kOldestPassS = 24 * 3600;  // that --resume counts
+constexpr std::int64_t kOldestPassS = 24 * 3600;       // that --resume counts
 constexpr double kLeastGapS = 10, kAlarmPeriodS = 60;  // of missing readings
 
 class LiveRun {
@@ -226,7 +226,8 @@ class LiveRun {
   static constexpr double kStartSlackS = 20;
 
   std::int64_t epoch_s() const {
-    return std::chrono::duration_cast<std::chrono::seconds>(session_.clock().wall().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::seconds>(session_.clock().wall().time_since_epoch())
+        .count();
   }
   void read_passed() {
     const auto text = base::read_file(partial_);

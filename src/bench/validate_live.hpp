@@ -3,10 +3,10 @@
 // Load is all it sends, and the policy does the scaling. It claims the endpoint as qmax and ttotal do (tag
 // and journal, freeze.hpp), so that no two of them share it; at the end, also after an interruption, the
 // desired count is what it was, and `thaw` does that for a run that was killed. Each phase that passed is
-// kept in OUT/validate.partial.json, so that --resume goes on after it (on the same deployment, within a day). A phase is inconclusive where the
-// driver was the limit or too many readings of the fleet failed. Errors: kRefused (drift, nothing to scale, a
-// fleet that is not at its minimum), kConflict (another run holds the endpoint), kCancelled, those of the
-// APIs.
+// kept in OUT/validate.partial.json, so that --resume goes on after it (on the same deployment, within a
+// day). A phase is inconclusive where the driver was the limit or too many readings of the fleet failed.
+// Errors: kRefused (drift, nothing to scale, a fleet that is not at its minimum), kConflict (another run
+// holds the endpoint), kCancelled, those of the APIs.
 #pragma once
 
 #include <string>

@@ -261,7 +261,7 @@ TEST_F(DriverTest, OpenLoopCountsFromThePlannedStartAndDropsWhatWaitedTooLong) {
   const auto begin = clock.steady();
   driver->open(load);
   run(milliseconds{1000});
-  EXPECT_EQ(target.most, 2u);  // the others wait for room
+  EXPECT_EQ(target.most, 2u);             // the others wait for room
   EXPECT_EQ(driver->live().dropped, 5u);  // planned at 200 to 600: more than 350 ms ago
   EXPECT_EQ(driver->dropped(begin + milliseconds{300}, begin + milliseconds{600}), 3u);
   target.open.at(1).on_data(begin + milliseconds{1005}, "x");

@@ -5,9 +5,9 @@
 // started in the window and have not ended; it is 0 once the driver has stopped, and always 0 with
 // Basis::kEnded. client_bound: the driver, not the server, was the limit, so the window judges nothing
 // (SPEC 2.1). True when the process used over 85 % of one core per event loop, or the mean of in flight plus
-// waiting was under 97 % of N (during the ramp, of what it has come to), or the 95th percentile of the schedule lag was over 10 ms and over 2 % of the
-// median TTFAB, or the loop lag was over 20 ms and 2 % (from ten samples on): a process that is not given its
-// core sees answers late without using any CPU.
+// waiting was under 97 % of N (during the ramp, of what it has come to), or the 95th percentile of the
+// schedule lag was over 10 ms and over 2 % of the median TTFAB, or the loop lag was over 20 ms and 2 % (from
+// ten samples on): a process that is not given its core sees answers late without using any CPU.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct WindowView {
   std::uint64_t underruns = 0;
   double in_flight_min = 0, in_flight_mean = 0, in_flight_max = 0;  // from the samples
   double held_mean = 0;                                             // in flight plus waiting
-  double asked_mean = 0;  // follows the ramp
+  double asked_mean = 0;                                            // follows the ramp
   std::size_t samples = 0;
   std::size_t over_limit = 0;  // samples above their limit: must be 0
   double cpu_share = 0;        // CPU seconds of this process per second

@@ -239,7 +239,8 @@ def test_an_interrupted_measurement_goes_on_with_the_rungs_it_held(fast):
     assert other.returncode == 3 and "--request-timeout" in other.stdout, other.stdout
     saved = json.loads((bench.out / "qmax-partial.json").read_text())
     kept = saved["effective"]["endpoint configuration"]
-    (bench.out / "qmax-partial.json").write_text(json.dumps({**saved, "effective": {**saved["effective"], "endpoint configuration": "old"}}))
+    of_another = {**saved, "effective": {**saved["effective"], "endpoint configuration": "old"}}
+    (bench.out / "qmax-partial.json").write_text(json.dumps(of_another))
     other = bench.run(*words, "--resume")
     assert other.returncode == 3 and f"endpoint configuration (old then, {kept} now)" in other.stdout, other.stdout
     (bench.out / "qmax-partial.json").write_text(json.dumps(saved))

@@ -1,7 +1,10 @@
 """validate --live on the published instance's pace: a good policy passes, a spoiled one fails in the phase that it spoils."""
 
 import json
+import os
+import pty
 import signal
+import subprocess
 
 import jsonschema
 import pytest
@@ -156,6 +159,30 @@ def test_thaw_sets_back_what_a_killed_one_left(applied):
     thaw.stdout.close()
     assert any(seen != before["flags"] for seen in flags)  # no policy may act against the count that is set back
     assert standing(cloud) == before and bench.journals() == []
+
+
+def test_a_fleet_that_grew_while_the_question_waited_is_left_alone(applied):
+    cloud, bench = applied.cloud, applied.bench
+    before = standing(cloud)
+    ours, terminal = pty.openpty()
+    run = subprocess.Popen(bench.command("validate", "--live", "--force", "--fast", str(FAST), "--phases", "slo_under_load"),
+                           env=bench.environment, stdin=terminal, stdout=subprocess.PIPE, stderr=terminal)
+    os.close(terminal)
+    asked = b""
+    while b"[y/N]" not in asked:
+        asked += os.read(ours, 4096)
+    cloud.client("sagemaker").update_endpoint_weights_and_capacities(  # as a policy would have
+        EndpointName="e", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 2}])
+    os.write(ours, b"y\n")
+    flags = []
+    while run.poll() is None:
+        flags.append(standing(cloud)["flags"])
+    run.stdout.close()
+    said = os.read(ours, 65536).decode(errors="replace")
+    os.close(ours)
+    assert run.returncode == 3 and "has 2 instances" in said, said
+    assert all(seen == before["flags"] for seen in flags)
+    assert bench.journals() == [] and standing(cloud)["tags"] == before["tags"] and standing(cloud)["desired"] == 2
 
 
 def test_thaw_restores_the_count_while_an_alarm_rings_and_the_policy_acts_again_after_it(applied):
