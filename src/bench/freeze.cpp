@@ -8,6 +8,7 @@
 #include "base/atomic_file.hpp"
 #include "base/names.hpp"
 #include "bench/checks.hpp"
+#include "bench/stage_watch.hpp"
 
 namespace headroom::bench {
 namespace {
@@ -21,7 +22,6 @@ constexpr auto kPoll = std::chrono::milliseconds(500);
 constexpr auto kPatience = std::chrono::minutes(60);    // SPEC 2.4: an instance may take long
 constexpr auto kLoginGrace = std::chrono::minutes(5);   // for rejected credentials to be renewed
 constexpr auto kNoRoomGrace = std::chrono::minutes(2);  // for quota or capacity that others hold
-constexpr auto kTakenBack = std::chrono::seconds(10);   // InService with another count, for so long
 constexpr int kAsks = 3;
 
 // SageMaker refuses a change while the endpoint is Updating; that passes.
@@ -245,17 +245,21 @@ base::Result<void> Freeze::hold_scaling() {
 }
 
 base::Result<Freeze::Look> Freeze::look() {
-  auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  const auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
   if (!endpoint) return tl::unexpected(endpoint.error());
-  if (endpoint->status == "Failed") {
+  return look_at(*endpoint);
+}
+
+base::Result<Freeze::Look> Freeze::look_at(const aws::EndpointDescription& endpoint) const {
+  if (endpoint.status == "Failed") {
     return base::fail(
         ErrorCode::kRefused,
         fmt::format("endpoint '{}' is Failed: {}; look at its log, then update or create it anew",
-                    session_->endpoint(), endpoint->failure_reason));
+                    session_->endpoint(), endpoint.failure_reason));
   }
   Look out;
-  out.in_service = endpoint->status == "InService";
-  if (const auto* variant = endpoint->variant(session_->variant())) {
+  out.in_service = endpoint.status == "InService";
+  if (const auto* variant = endpoint.variant(session_->variant())) {
     out.desired = variant->desired_instance_count.value_or(0);
     out.current = variant->current_instance_count;
   }
@@ -339,7 +343,6 @@ base::Result<void> Freeze::restore_count() {
     const auto came = ask_and_wait();
     if (!came) return tl::unexpected(came.error());
     if (*came) return {};
-    session_->complain(fmt::format("restoring: the service took {} instance(s) back", record_.desired));
   }
   return base::fail(ErrorCode::kResourceExhausted,
                     fmt::format("endpoint '{}' was asked {} times for {} instance(s) and went back to fewer; "
@@ -356,14 +359,19 @@ base::Result<bool> Freeze::ask_and_wait() {
     return tl::unexpected(asked.error());
   auto& clock = session_->clock();
   const auto deadline = base::Deadline::after(clock, kPatience);
-  // SageMaker shows what it was asked with a delay, so that one reading of another count says nothing.
-  auto last_ours = clock.steady();
+  ScaleOutWatch watch(session_->variant(), record_.desired);
   while (!deadline.passed(clock)) {
-    const auto seen = persist(*session_, "read the endpoint", [&] { return look(); });
+    const auto endpoint = persist(*session_, "read the endpoint", [&] {
+      return session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+    });
+    if (!endpoint) return tl::unexpected(endpoint.error());
+    const auto seen = look_at(*endpoint);
     if (!seen) return tl::unexpected(seen.error());
     if (seen->has(record_.desired)) return true;
-    if (!seen->in_service || seen->desired == record_.desired) last_ours = clock.steady();
-    if (clock.steady() - last_ours >= kTakenBack) return false;
+    if (const auto why = watch.see(*endpoint)) {
+      session_->complain("restoring: " + *why);
+      return false;
+    }
     std::this_thread::sleep_for(kPoll);
   }
   return base::fail(ErrorCode::kTimeout,

@@ -124,6 +124,7 @@ class Freeze {
     bool has(int count) const { return in_service && desired == count && current == count; }
   };
   base::Result<Look> look();
+  base::Result<Look> look_at(const aws::EndpointDescription& endpoint) const;
   base::Result<void> restore_count_and_flags();
   base::Result<void> restore_count();
   base::Result<bool> ask_and_wait();  // false: the service took the count back

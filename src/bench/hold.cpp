@@ -65,7 +65,7 @@ struct Look {
 
 // A reading that fails is unknown, not a change; the last look of all makes up for it.
 std::optional<std::string> compare_with_frozen(Session& session, const HoldPlan& plan, Look& look) {
-  const auto changed = what_changed(session, {plan.config_name, 1}, session.soon());
+  const auto changed = what_changed(session, {plan.config_name, 1});
   look.compared = changed.has_value();
   return changed.value_or(std::nullopt);
 }

@@ -62,7 +62,7 @@ Result<LiveLoads::Held> LiveLoads::hold(const LiveLoad& load, double settle_s, d
 }
 
 Result<FleetPoint> LiveLoads::read_fleet(base::SteadyTime began) {
-  const auto endpoint = session_.sagemaker().describe_endpoint(session_.endpoint(), session_.soon());
+  const auto endpoint = session_.sagemaker().describe_endpoint(session_.endpoint(), session_.shortly());
   if (!endpoint) return tl::unexpected(endpoint.error());
   const auto* variant = endpoint->variant(session_.variant());
   if (variant == nullptr)

@@ -7,7 +7,6 @@ namespace headroom::bench {
 namespace {
 
 constexpr auto kLastLook = std::chrono::seconds(10);
-constexpr auto kOneTry = std::chrono::seconds(3);
 constexpr auto kBetweenTries = std::chrono::seconds(1);
 
 }  // namespace
@@ -28,10 +27,9 @@ std::optional<std::string> change_since(const FrozenAs& frozen, const aws::Endpo
   return std::nullopt;
 }
 
-base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen,
-                                                      base::Deadline deadline) {
+base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen) {
   if (session.bare()) return std::nullopt;
-  const auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), deadline);
+  const auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.shortly());
   if (!endpoint) return tl::unexpected(endpoint.error());
   return change_since(frozen, *endpoint, session.variant());
 }
@@ -39,7 +37,7 @@ base::Result<std::optional<std::string>> what_changed(Session& session, const Fr
 base::Result<std::optional<std::string>> what_changed_at_last(Session& session, const FrozenAs& frozen) {
   const auto end = base::Deadline::after(session.clock(), kLastLook);
   for (;;) {
-    auto changed = what_changed(session, frozen, base::Deadline::after(session.clock(), kOneTry));
+    auto changed = what_changed(session, frozen);
     if (changed || end.passed(session.clock()) || !session.interrupt().wait_for(kBetweenTries))
       return changed;
   }

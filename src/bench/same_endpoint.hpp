@@ -23,8 +23,7 @@ std::optional<std::string> change_since(const FrozenAs& frozen, const aws::Endpo
                                         const std::string& variant);
 
 // The same, read now; a bare server never changes. Errors: those of the API, and then it is not known.
-base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen,
-                                                      base::Deadline deadline);
+base::Result<std::optional<std::string>> what_changed(Session& session, const FrozenAs& frozen);
 
 // For the last look, before a measurement is written and the endpoint restored: short, and a reading that
 // fails is tried again for some seconds.

@@ -76,9 +76,9 @@ class Session {
   aws::Logs& logs() { return *logs_; }
   aws::Quotas& quotas() { return *quotas_; }
 
-  base::Deadline soon() {
-    return base::Deadline::after(clock_, std::chrono::seconds(30));
-  }  // for one API call
+  // For one API call; and for one of a loop that reads again, in which a signal must be heard within seconds.
+  base::Deadline soon() { return base::Deadline::after(clock_, std::chrono::seconds(30)); }
+  base::Deadline shortly() { return base::Deadline::after(clock_, std::chrono::seconds(3)); }
 
   void say(const std::string& line) const;       // stdout, not with --quiet or --json
   void complain(const std::string& line) const;  // stderr

@@ -18,10 +18,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kStages{
      {"weights_ready", "weights_ready"},
      {"warmup_done", "warmup_done"},
      {"ready", "ready"}}};
-constexpr auto kCallPatience = std::chrono::seconds(3);  // of one call: the next poll asks again
-constexpr int kUnmovedReadings = 30;                     // a second each
-
-base::Deadline soon(Session& session) { return base::Deadline::after(session.clock(), kCallPatience); }
+constexpr int kUnmovedReadings = 30;  // a second each
 
 }  // namespace
 
@@ -94,7 +91,7 @@ void StageWatch::poll(Session& session) {
   const auto question = session.clock().steady();
   wall_->see(read_moment(session.clock()));
   if (!in_service_) {
-    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), soon(session));
+    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.shortly());
     const auto answer = session.clock().steady();
     const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
     if (variant && endpoint->status == "InService" && variant->current_instance_count == wanted_) {
@@ -113,14 +110,14 @@ void StageWatch::read_stream(Session& session) {
   if (known_.contains("ready")) return;
   const std::string group = aws::endpoint_log_group(session.endpoint());
   if (!stream_) {
-    auto streams = session.logs().describe_streams(group, session.variant() + "/", soon(session));
+    auto streams = session.logs().describe_streams(group, session.variant() + "/", session.shortly());
     if (!streams || session.interrupt().requested()) return;
     for (const auto& stream : *streams) {
       if (!old_streams_.contains(stream.name) && !stream_) stream_ = stream.name;
     }
   }
   if (!stream_) return;
-  auto events = session.logs().get_events(group, *stream_, std::nullopt, soon(session));
+  auto events = session.logs().get_events(group, *stream_, std::nullopt, session.shortly());
   if (!events || events->empty()) return;
   const auto now = session.clock().steady();
   if (known_.insert("instance_logging").second)

@@ -151,7 +151,7 @@ base::Result<RunningClock> wait_for_policy(Session& session, Freeze& freeze, con
   teller.known({{std::string(capacity::kLoadApplied), on_steady(running.load_applied)}});
   while (true) {
     if (!session.interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
-    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.soon());
+    auto endpoint = session.sagemaker().describe_endpoint(session.endpoint(), session.shortly());
     const auto answer = read_moment(clock);
     const auto* variant = endpoint ? endpoint->variant(session.variant()) : nullptr;
     if (variant && variant->desired_instance_count.value_or(0) > 1) {

@@ -62,7 +62,7 @@ def test_a_count_that_the_service_takes_back_leaves_scaling_free_to_mend_it(brea
     it.broken.touch()
     run.send_signal(signal.SIGINT)
     said = run.communicate(timeout=180 * SLOW)[0]
-    assert run.returncode == 1 and "took 2 instance(s) back" in said and "asked 3 times for 2 instance(s)" in said, said
+    assert run.returncode == 1 and "went back to 1 instance(s) instead of 2" in said and "no disk left" in said and "asked 3 times for 2 instance(s)" in said, said
     left = standing(it.cloud)
     assert left["flags"] == it.before["flags"] and left["desired"] == 1 and left["tags"], left
     it.broken.unlink()
