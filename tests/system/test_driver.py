@@ -15,7 +15,7 @@ import time
 import pytest
 from bench_tools import without_its_core
 from fault_server import FaultServer
-from local_cloud import BIN, ROOT, SLOW
+from local_cloud import BIN, ROOT, SLOW, wait_for
 
 pytestmark = pytest.mark.alone
 
@@ -291,3 +291,21 @@ def test_a_trace_sends_each_text_at_its_own_time(tmp_path):
         server.shutdown()
     assert heard == ["first", "second", "third"] and out["ok"] == 3
     assert [row["index"] for row in requests_of(tmp_path, out)] == ["2", "3", "0"]
+
+
+def test_a_command_without_an_endpoint_ends_at_a_signal_like_any_program(tmp_path):
+    path = tmp_path / "requests.jsonl.gz"
+    os.mkfifo(path)
+    run = subprocess.Popen([BENCH, "export", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def reads():  # only then the other end can be opened
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return None
+
+    other_end = wait_for(reads)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(10 * SLOW) == -signal.SIGINT, run.stdout.read()
+    run.stdout.close()
+    os.close(other_end)
