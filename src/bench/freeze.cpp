@@ -183,7 +183,7 @@ base::Result<void> Freeze::hold_still(int pinned) {
 }
 
 base::Result<void> Freeze::read_count() {
-  auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  const auto endpoint = describe();
   if (!endpoint) return tl::unexpected(endpoint.error());
   const auto* variant = endpoint->variant(session_->variant());
   if (!variant || !variant->desired_instance_count) {
@@ -244,8 +244,12 @@ base::Result<void> Freeze::hold_scaling() {
   return done;
 }
 
+base::Result<aws::EndpointDescription> Freeze::describe() {
+  return session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+}
+
 base::Result<Freeze::Look> Freeze::look() {
-  const auto endpoint = session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
+  const auto endpoint = describe();
   if (!endpoint) return tl::unexpected(endpoint.error());
   return look_at(*endpoint);
 }
@@ -266,13 +270,17 @@ base::Result<Freeze::Look> Freeze::look_at(const aws::EndpointDescription& endpo
   return out;
 }
 
+base::Result<void> Freeze::ask_once(int count) {
+  return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(), count,
+                                                          session_->soon());
+}
+
 // An endpoint that is Updating refuses the change: it is asked again until it accepts.
 base::Result<void> Freeze::ask_count(int count) {
   const auto deadline = base::Deadline::after(session_->clock(), kPatience);
   while (true) {
     if (session_->interrupt().requested()) return tl::unexpected(cancelled());
-    auto asked = session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
-                                                                  count, session_->soon());
+    auto asked = ask_once(count);
     if (asked || !busy(asked.error()) || deadline.passed(session_->clock())) return asked;
     if (!session_->interrupt().wait_for(kPoll)) return tl::unexpected(cancelled());
   }
@@ -351,19 +359,14 @@ base::Result<void> Freeze::restore_count() {
 }
 
 base::Result<bool> Freeze::ask_and_wait() {
-  const auto ask = [&] {
-    return session_->sagemaker().set_desired_instance_count(session_->endpoint(), session_->variant(),
-                                                            record_.desired, session_->soon());
-  };
+  const auto ask = [&] { return ask_once(record_.desired); };
   if (auto asked = persist(*session_, "set the count", ask, count_patience); !asked)
     return tl::unexpected(asked.error());
   auto& clock = session_->clock();
   const auto deadline = base::Deadline::after(clock, kPatience);
   ScaleOutWatch watch(session_->variant(), record_.desired);
   while (!deadline.passed(clock)) {
-    const auto endpoint = persist(*session_, "read the endpoint", [&] {
-      return session_->sagemaker().describe_endpoint(session_->endpoint(), session_->soon());
-    });
+    const auto endpoint = persist(*session_, "read the endpoint", [&] { return describe(); });
     if (!endpoint) return tl::unexpected(endpoint.error());
     const auto seen = look_at(*endpoint);
     if (!seen) return tl::unexpected(seen.error());

@@ -123,10 +123,12 @@ class Freeze {
     std::optional<int> desired, current;  // of our variant; nullopt: it has none such
     bool has(int count) const { return in_service && desired == count && current == count; }
   };
+  base::Result<aws::EndpointDescription> describe();
   base::Result<Look> look();
   base::Result<Look> look_at(const aws::EndpointDescription& endpoint) const;
   base::Result<void> restore_count_and_flags();
   base::Result<void> restore_count();
+  base::Result<void> ask_once(int count);
   base::Result<bool> ask_and_wait();  // false: the service took the count back
 
   Session* session_;

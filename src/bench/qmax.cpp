@@ -144,7 +144,7 @@ base::Result<Measured> measure(const QmaxOptions& options, Session& session, con
       capacity::Counts sent = count_all(rig.driver());
       sent += resumed;
       const auto saved = save_partial(session, options, live, slo_ms, so_far, sent);
-      kept = saved.has_value();
+      kept = kept || saved;  // one that fails leaves what was saved before it
       if (!saved) session.complain("warning: " + base::describe(saved.error()));
     };
     auto run =

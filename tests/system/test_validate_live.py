@@ -125,6 +125,14 @@ def test_the_queue_limit_refuses_above_and_not_below(applied):
 LIVE = ["validate", "--live", "--yes", "--force", "--fast", str(FAST)]
 
 
+def kill_in_mid_run(applied) -> None:
+    """Once it has claimed the endpoint, with journal and tag."""
+    run = applied.bench.start(*LIVE, "--phases", "slo_under_load")
+    wait_for(lambda: applied.bench.journals() and standing(applied.cloud)["tags"])
+    run.kill()
+    run.communicate()
+
+
 def test_it_shares_the_endpoint_with_no_other_measurement_and_leaves_nothing_behind(applied, tmp_path):
     cloud, bench = applied.cloud, applied.bench
     before = standing(cloud)
@@ -145,11 +153,7 @@ def test_it_shares_the_endpoint_with_no_other_measurement_and_leaves_nothing_beh
 def test_thaw_sets_back_what_a_killed_one_left(applied):
     cloud, bench = applied.cloud, applied.bench
     before = standing(cloud)
-    run = bench.start(*LIVE, "--phases", "slo_under_load")
-    wait_for(lambda: bench.journals() and standing(cloud)["tags"])
-    run.kill()
-    run.wait()
-    run.stdout.close()
+    kill_in_mid_run(applied)
     cloud.client("sagemaker").update_endpoint_weights_and_capacities(  # as a policy would have
         EndpointName="e", DesiredWeightsAndCapacities=[{"VariantName": "AllTraffic", "DesiredInstanceCount": 2}])
     thaw, flags = bench.start("thaw", "--yes"), []
@@ -188,10 +192,7 @@ def test_a_fleet_that_grew_while_the_question_waited_is_left_alone(applied):
 def test_thaw_restores_the_count_while_an_alarm_rings_and_the_policy_acts_again_after_it(applied):
     cloud, bench = applied.cloud, applied.bench
     before = standing(cloud)
-    run = bench.start(*LIVE, "--phases", "slo_under_load")
-    wait_for(lambda: bench.journals() and standing(cloud)["tags"])
-    run.kill()
-    run.communicate()
+    kill_in_mid_run(applied)
     applied.change_alarm(OUT, Threshold=0.5)  # rings as long as anything is outstanding
     load = bench.start("load", "--yes", "--n", "20", "--duration", "600s", "--records", "none")
     try:
